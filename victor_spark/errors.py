@@ -17,6 +17,7 @@ record becomes a row with one of `STATUSES`.
 
 import difflib
 import re
+from argparse import ArgumentTypeError
 from collections.abc import Iterable
 from typing import Final
 
@@ -101,8 +102,8 @@ class VictorError(Exception):
         super().__init__(redacted_message(message))
 
 
-class UsageError(VictorError, ValueError):
-    """An option or argument makes no sense."""
+class UsageError(VictorError, ValueError, ArgumentTypeError):
+    """An option or argument makes no sense; argparse shows the message."""
 
 
 class InputError(VictorError, ValueError):

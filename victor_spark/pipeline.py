@@ -16,7 +16,6 @@ from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, TableError, UsageError
 from victor_spark.extractors import CRF_CLEANERS, check_name, load, models_of, template, victor
 from victor_spark.extractors.template import TemplateStep
-from victor_spark.html.charset import PLAIN_TEXT
 from victor_spark.kernels import warn_if_uncompiled
 from victor_spark.langid.pages import PageLanguage, linguist
 from victor_spark.langid.profiles import Profiles
@@ -95,7 +94,8 @@ def models(settings: Settings) -> dict[str, bytes]:
     check_name(settings.cleaner)
     _check(settings)
     template.check(settings.cleaner, settings.templates, settings.templates_use)
-    victor.check_sites(settings.cleaner, settings.sites)
+    if settings.sites and settings.cleaner != victor.NAME:
+        raise UsageError(f"--sites needs the cleaner {victor.NAME}, not {settings.cleaner}")
     needed = language_models() | (victor.site_models(settings.sites) if settings.sites else {})
     if settings.templates:
         needed[TEMPLATES] = table.read_bytes(settings.templates)
@@ -176,7 +176,7 @@ def cleaning(
         return replace(found, reason="; ".join(filter(None, (FROM_JSON_LD, found.reason))))
 
     def cleaned(record: Record, payload: bytes) -> Document:
-        if record.content_mime_type == PLAIN_TEXT:
+        if record.content_mime_type == "text/plain":
             page, facts = prepare_text(payload, look, record.url, record.http_charset)
             chosen = replace(settings, cleaner=NO_CLEANER)
             return _document(page, facts, keep_all, chosen, templates, lap)

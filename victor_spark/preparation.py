@@ -8,7 +8,6 @@ from typing import Final
 from victor_spark.blocks import Page
 from victor_spark.html import charset
 from victor_spark.html.canonical import canonical
-from victor_spark.html.charset import text_as_html
 from victor_spark.html.segment import segment
 from victor_spark.langid.pages import Linguist, PageLanguage
 from victor_spark.langid.repair import CONTROLS, Misreading, reread
@@ -17,6 +16,7 @@ from victor_spark.warc.records import Record
 
 _MAX_MISREADINGS: Final = 4
 _LATIN_1: Final = 0x100
+_ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\x00": None})
 
 Lap = Callable[[str], None]
 """Called with the name of each stage when it ends."""
@@ -86,10 +86,13 @@ def _markup(markup: bytes, misreadings: tuple[Misreading, ...]) -> bytes:
 
 
 def prepare_text(
-    source: bytes, look: Linguist, url: str | None = None, charset: str | None = None
+    source: bytes, look: Linguist, url: str | None = None, http_charset: str | None = None
 ) -> tuple[Page, PageFacts]:
     """A plain text as a page without a title, one block a line."""
-    html, found = text_as_html(source, charset)
+    text, found = charset.decode(source, http_charset)
+    lines = (line.strip() for line in text.translate(_ESCAPES).splitlines())
+    paragraphs = "".join(f"<p>{line}</p>\n" for line in lines if line)
+    html = f"<!DOCTYPE html><html><head></head><body>{paragraphs}</body></html>"
     page, facts = prepare(html, look, url)
     return page, replace(facts, charset=facts.charset or found)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from victor_spark.blocks import CODE, Blocks, Bool, UInt8
 from victor_spark.errors import UsageError, suggestion
-from victor_spark.html.tags import BIT, GROUPS, tables
+from victor_spark.html.tags import BIT, GROUPS, inside, tables
 
 ROLES: Final = (
     "paragraph", "list-item", "table-cell", "quote", "date", "byline", "caption", "code", "heading", "title",
@@ -62,23 +62,23 @@ def roles(blocks: Blocks, title: str | None) -> UInt8:
     in_cell = (blocks.td_group > 0) & (of_cells[blocks.td_group] <= _MAX_CELL_WORDS)
     is_line = n_words <= _MAX_LINE_WORDS
     comment = _region(blocks.hints, "comment")
-    is_prose = (n_words >= _MIN_SENTENCE_WORDS) & ~_inside(blocks, "a") & (blocks.heading_level == 0)
+    is_prose = (n_words >= _MIN_SENTENCE_WORDS) & ~inside(blocks, "a") & (blocks.heading_level == 0)
     if n_words[is_prose & ~comment].sum() < _MIN_ARTICLE_WORDS:
         comment[:] = False
     dated = (blocks.hints[GROUPS.index("meta")] <= _NEAR) & (blocks.n_num_tokens + blocks.n_mix_tokens > 0)
     of_roles = {
         "list-item": blocks.in_list_item > 0,
         "table-cell": in_cell,
-        "quote": _inside(blocks, "blockquote"),
-        "date": (_inside(blocks, "time") | dated) & is_line,
-        "byline": (_inside(blocks, "address") | _region(blocks.hints, "byline")) & is_line,
-        "caption": _inside(blocks, "figcaption") | (blocks.tag == tables().names.index("caption")),
+        "quote": inside(blocks, "blockquote"),
+        "date": (inside(blocks, "time") | dated) & is_line,
+        "byline": (inside(blocks, "address") | _region(blocks.hints, "byline")) & is_line,
+        "caption": inside(blocks, "figcaption") | (blocks.tag == tables().names.index("caption")),
         "code": blocks.white_space == CODE,
         "heading": blocks.heading_level > 0,
         "title": _title(blocks, title)[0],
         "notice": _region(blocks.hints, "consent") | _region(blocks.hints, "subscribe"),
         "comment": comment,
-        "navigation": _inside(blocks, "nav") | _region(blocks.hints, "nav") | _region(blocks.hints, "crumb"),
+        "navigation": inside(blocks, "nav") | _region(blocks.hints, "nav") | _region(blocks.hints, "crumb"),
     }
     for number, name in enumerate(ROLES[1:], 1):
         found[of_roles[name]] = number
@@ -118,10 +118,6 @@ def headline(blocks: Blocks, kept: Bool) -> Bool:
         hashes = blocks.letters_hash
         found[rows] = not set(hashes[rows].tolist()) <= set(hashes[kept].tolist())
     return found
-
-
-def _inside(blocks: Blocks, container: str) -> Bool:
-    return (blocks.containers & np.uint64(BIT[container])) > 0
 
 
 def _region(hints: UInt8 | list[int], group: str) -> Any:

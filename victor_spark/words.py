@@ -85,7 +85,13 @@ def locate(blocks: Blocks, text: str) -> Match:
     text_words = words(text)
     hit = match(page_words, text_words) >= 0
     found = int(hit.sum()) / len(text_words) if text_words else 1.0
-    return Match(_kept_blocks(rows, hit, len(blocks)), found)
+    n_words, n_hits = (np.bincount(some, minlength=len(blocks)) for some in (rows, rows[hit]))
+    kept = (n_words > 0) & (n_hits >= KEPT_RATIO * n_words)
+    with_words, without = np.flatnonzero(n_words > 0), np.flatnonzero(n_words == 0)
+    after = np.searchsorted(with_words, without)
+    inside = (after > 0) & (after < len(with_words))
+    kept[without[inside]] = kept[with_words[after[inside] - 1]] & kept[with_words[after[inside]]]
+    return Match(kept, found)
 
 
 def match(page: Sequence[str], gold: Sequence[str]) -> Int32:
@@ -121,16 +127,3 @@ def _without_too_frequent(page_ids: Int32, counts: npt.NDArray[np.int64]) -> Int
     order = np.argsort(pairs, kind="stable")
     dropped = order[np.cumsum(pairs[order]) > _MAX_PAIRS]
     return np.where(np.isin(page_ids, dropped), -1, page_ids).astype(np.int32)
-
-
-def _kept_blocks(rows: Int32, hit: Bool, n_blocks: int) -> Bool:
-    n_words = np.bincount(rows, minlength=n_blocks)
-    n_hits = np.bincount(rows[hit], minlength=n_blocks)
-    kept = (n_words > 0) & (n_hits >= KEPT_RATIO * n_words)
-    with_words = np.flatnonzero(n_words > 0)
-    without = np.flatnonzero(n_words == 0)
-    after = np.searchsorted(with_words, without)
-    inside = (after > 0) & (after < len(with_words))
-    neighbours = kept[with_words[after[inside] - 1]] & kept[with_words[after[inside]]]
-    kept[without[inside]] = neighbours
-    return kept

@@ -22,7 +22,7 @@ from victor_spark.extractors.kimatu_blocks import (
     distances,
     elements,
 )
-from victor_spark.model.victor_2008 import container
+from victor_spark.html.tags import inside
 from victor_spark.words import subsequence
 
 CONSTANTS = Constants(
@@ -114,7 +114,7 @@ def test_texts_that_look_different(source: str) -> None:
 def test_the_scan_reads_tags_as_the_segmentation_does(source: str) -> None:
     of = page(source)
     look, link = appearance(of)
-    assert ((link > 0) == container(of.blocks, "a")).all()
+    assert ((link > 0) == inside(of.blocks, "a")).all()
     assert len(look) == len(set(of.blocks.paragraph.tolist()))
 
 

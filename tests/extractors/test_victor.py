@@ -17,8 +17,8 @@ from victor_spark.roles import headline
 MODEL = read_bytes(directory("models") / "crf" / "victor-2008")
 LOADED = {
     "victor": victor.load(MODEL),
-    "victor-2": victor.load_2(MODEL),
-    "victor-2008": victor.load_2008(MODEL),
+    "victor-2": victor.load(MODEL, victor.decide_2),
+    "victor-2008": victor.load(MODEL, victor.decide_2008),
 }
 
 
@@ -52,10 +52,9 @@ def test_scores_have_a_row_a_block_and_an_expected_f1(name: str, source: str) ->
     assert 0 <= scores.expected_f1 <= 1
 
 
-@pytest.mark.parametrize("load", [victor.load, victor.load_2008])
-def test_a_bad_model_is_refused_when_it_is_loaded(load: object) -> None:
+def test_a_bad_model_is_refused_when_it_is_loaded() -> None:
     with pytest.raises(ModelError):
-        load(MODEL[:-100])  # type: ignore[operator]
+        victor.load(MODEL[:-100])
 
 
 def test_every_name_loads_from_what_is_shipped() -> None:

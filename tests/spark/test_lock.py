@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from victor_spark.errors import OutputError
-from victor_spark.spark import run
+from victor_spark.spark import lock, run
 from victor_spark.spark.lock import Lock
 
 BEAT = 0.02
@@ -38,24 +38,26 @@ class Store:
         self.content = None
 
 
-def lease(store: Store) -> Lock:
-    return Lock(store, beat=BEAT, patience=PATIENCE)
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock, "BEAT_SECONDS", BEAT)
+    monkeypatch.setattr(lock, "PATIENCE_SECONDS", PATIENCE)
 
 
 def test_the_second_run_refuses_while_the_first_lives() -> None:
     store = Store()
-    first = lease(store)
+    first = Lock(store)
     assert first.acquire()
-    assert not lease(store).acquire()
+    assert not Lock(store).acquire()
     assert not first.lost()
     first.release()
     assert store.content is None
-    assert lease(store).acquire()
+    assert Lock(store).acquire()
 
 
 def test_a_dead_run_is_succeeded_and_finds_out_if_it_wakes() -> None:
     store = Store()
-    dead, second = lease(store), lease(store)
+    dead, second = Lock(store), Lock(store)
     assert dead.acquire()
     dead._released.set()  # its thread stops, as that of a process that was killed
     time.sleep(2 * BEAT)
@@ -69,7 +71,7 @@ def test_a_dead_run_is_succeeded_and_finds_out_if_it_wakes() -> None:
 
 def test_of_two_that_find_it_free_one_has_it() -> None:
     store = Store()
-    both, found = (lease(store), lease(store)), list[bool]()
+    both, found = (Lock(store), Lock(store)), list[bool]()
     threads = [threading.Thread(target=lambda one=one: found.append(one.acquire())) for one in both]
     for thread in threads:
         thread.start()
@@ -83,16 +85,16 @@ def test_of_two_that_find_it_free_one_has_it() -> None:
 
 def test_a_clock_that_jumps_back_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store()
-    first = lease(store)
+    first = Lock(store)
     assert first.acquire()
     monkeypatch.setattr(time, "time", lambda: 0.0)
-    assert not lease(store).acquire()
+    assert not Lock(store).acquire()
     first.release()
 
 
 def test_a_run_that_cannot_reach_the_store_for_long_knows_that_others_think_it_dead() -> None:
     store = Store()
-    held = lease(store)
+    held = Lock(store)
     assert held.acquire()
     store.is_away = True
     deadline = time.monotonic() + 100 * BEAT
@@ -104,7 +106,7 @@ def test_a_run_that_cannot_reach_the_store_for_long_knows_that_others_think_it_d
 def test_half_a_lease_is_no_living_holder() -> None:
     store = Store()
     store.content = b'{"holder": "half a '
-    held = lease(store)
+    held = Lock(store)
     assert held.acquire()
     held.release()
 
@@ -127,7 +129,7 @@ def test_a_beat_under_way_does_not_bring_a_released_lease_back() -> None:
     """A store that answers slowly, as HDFS under load."""
     store = Store()
     writing, leave, written = threading.Event(), threading.Event(), threading.Event()
-    held = lease(store)
+    held = Lock(store)
     assert held.acquire()
     write = store.write
 

@@ -23,6 +23,7 @@ from victor_spark.model import decision
 from victor_spark.preparation import handed_over
 from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest
 from victor_spark.warc import file_types, inputs, reading, storage
+from victor_spark.warc.headers import tokens
 from victor_spark.warc.records import Record
 
 ALL_STATUSES: Final = tuple(range(100, 600))
@@ -44,8 +45,8 @@ CLEANER: Final = Group(
     option("--threshold P", "keep blocks with P(other) < P (default: by page)", options.probability),
     option("--prefer", "weigh it higher (default: F1)", choices=tuple(decision.PREFERENCES)),
     option("--fail-below F1", "pages with a lower expected F1 get status empty", options.probability),
-    option("--without ROLE,ROLE", "drop these roles, such as comment (docs/structure.md)", options.words),
-    option("--with ROLE,ROLE", "keep blocks of these roles, such as title", options.words, dest="including"),
+    option("--without ROLE,ROLE", "drop these roles, such as comment (docs/structure.md)", tokens),
+    option("--with ROLE,ROLE", "keep blocks of these roles, such as title", tokens, dest="including"),
     option("--model DIR", "use this trained model instead of the cleaner's own"),
 )
 TEMPLATES: Final = Group(
@@ -60,7 +61,7 @@ TEMPLATES: Final = Group(
 )
 LANGUAGE: Final = Group(
     "language",
-    option("--lang CODE,CODE", "keep these (cs,sk; `victor languages`)", options.words, dest="languages"),
+    option("--lang CODE,CODE", "keep these (cs,sk; `victor languages`)", tokens, dest="languages"),
     option("--lid-model FILE", "identify languages with this fastText model (lid.176, GlotLID)"),
 )
 PAGE: Final = Group(
@@ -90,8 +91,8 @@ RECORDS: Final = (
         switch("--all-statuses", "clean pages of any HTTP status", ALL_STATUSES, dest="statuses"),
         option("--status N,N", "HTTP statuses to clean (default: 200)", options.numbers, dest="statuses"),
     ),
-    option("--mime TYPE,TYPE", "media types that are pages", options.words, dest="mime_types"),
-    option("--record-types TYPE,TYPE", "WARC records that are pages (default: response)", options.words),
+    option("--mime TYPE,TYPE", "media types that are pages", tokens, dest="mime_types"),
+    option("--record-types TYPE,TYPE", "WARC records that are pages (default: response)", tokens),
 )
 READING: Final = Group("reading", *RECORDS, MAX_BYTES, BASE_URL)
 LIMITS: Final = Group(

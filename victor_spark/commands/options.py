@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from victor_spark import errors
-from victor_spark.errors import UsageError, VictorError
+from victor_spark.errors import UsageError
 
 MAX_SECONDS: Final = 1e6
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
@@ -95,7 +95,7 @@ def option(name: str, help_: str, kind: Callable[[str], Any] = str, **how: Any) 
         how["nargs"] = "?"
     if "default" not in help_ and how.get("default") not in (None, []):
         help_ = f"{help_} (default: %(default)s)" if help_ else "default: %(default)s"
-    return Option(flag, {"help": _PERCENT.sub("%%", help_), "type": _type(kind), **how})
+    return Option(flag, {"help": _PERCENT.sub("%%", help_), "type": kind, **how})
 
 
 def switch(flag: str, help_: str, value: object = True, **how: Any) -> Option:
@@ -143,19 +143,6 @@ def command_line(start: str, arguments: argparse.Namespace, *names: str) -> str:
     return shlex.join(words)
 
 
-def _type(kind: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A type of values for argparse, which shows the message of its own exception only."""
-
-    def read(text: str) -> Any:
-        try:
-            return kind(text)
-        except VictorError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    read.__name__ = kind.__name__  # in argparse's message, where Python's `int` or `float` fails
-    return read
-
-
 def probability(text: str, most: float = 1.0) -> float:
     """A number from 0 to 1, or to another maximum."""
     with suppress(ValueError):
@@ -196,8 +183,3 @@ def numbers(text: str) -> tuple[int, ...]:
         return tuple(int(number) for number in text.split(","))
     except ValueError:
         raise UsageError(f"{text!r} is not a list of whole numbers such as 200,203") from None
-
-
-def words(text: str) -> tuple[str, ...]:
-    """Lower-case words separated by commas."""
-    return tuple(word.strip().lower() for word in text.split(",") if word.strip())

@@ -99,9 +99,6 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         why = reason if name in reason else f"{name}: {reason}"
         shards = many(sample["n_failed_shards"], "shard")
         yield f"         {shards} couldn't be read to the end, such as {why}"
-    if sample["indivisible"]:
-        name = sample["indivisible"][0]
-        yield f"         {many(len(sample['indivisible']), 'shard')} can't be split, such as {name}"
     if found["n_pages"] is None:
         return
     error = found["error"]

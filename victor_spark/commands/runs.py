@@ -6,9 +6,10 @@ from dataclasses import fields
 from typing import Final
 
 from victor_spark.commands.clean import MASTER
-from victor_spark.commands.options import Command, n_bytes, option, positive, probability, switch, words
+from victor_spark.commands.options import Command, n_bytes, option, positive, probability, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.spark.request import EXPORTS, ExportRequest
+from victor_spark.warc.headers import tokens
 
 STATUS_HELP: Final = """\
 Prints the progress of a run: waves that are done, missing or failed, pages by status, failed shards.
@@ -67,7 +68,7 @@ EXPORT_OPTIONS: Final = (
     option("--to FORMAT", ", ".join(EXPORTS), choices=EXPORTS, required=True),
     option("--where SQL", "only pages that meet a condition on columns of OUT/pages, in Spark's SQL"),
     switch("--unique", "of pages with the same text, only the first by shard and offset"),
-    option("--partition-by COLUMNS", "columns of simple values, or day (of the fetch)", words, default=[]),
+    option("--partition-by COLUMNS", "columns of simple values, or day (of the fetch)", tokens, default=[]),
     option("--target-file-size SIZE", "about the size of a file (default: 256M)", n_bytes),
     MASTER,
 )

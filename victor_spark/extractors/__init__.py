@@ -1,6 +1,7 @@
 """Cleaners by name. A cleaner answers one question: which blocks of this page are content?"""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from victor_spark.blocks import Cleaner
@@ -9,8 +10,8 @@ from victor_spark.extractors import cascade, kimatu, line_block, ncleaner, peers
 
 CLEANERS: Final[dict[str, Callable[..., Cleaner]]] = {
     victor.NAME: victor.load,
-    "victor-2": victor.load_2,
-    "victor-2008": victor.load_2008,
+    "victor-2": partial(victor.load, decide=victor.decide_2),
+    "victor-2008": partial(victor.load, decide=victor.decide_2008),
     "kimatu": kimatu.load,
     "line-block": line_block.load,
     "ncleaner": ncleaner.load,

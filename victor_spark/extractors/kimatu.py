@@ -34,7 +34,7 @@ from victor_spark.extractors.kimatu_blocks import (
     distances,
     elements,
 )
-from victor_spark.html.tags import BIT
+from victor_spark.html.tags import inside
 from victor_spark.words import subsequence
 
 FILE: Final = "kimatu.toml"
@@ -165,7 +165,7 @@ def far_away(blocks: KimatuBlocks, ratio: Float64, chosen: Bool, constants: Cons
 def headings(found: Elements, page: Blocks, max_words: int) -> Bool:
     """Which text elements are headings: in h1–h6, or bold as a whole, short and without a sentence's end."""
     n = len(found.first)
-    bold = (page.containers & np.uint64(BIT["class-bold"])) != 0
+    bold = inside(page, "class-bold")
     all_bold = np.bincount(found.of_block[~bold], minlength=n) == 0
     last = np.searchsorted(found.of_block, np.arange(n), side="right") - 1
     short = found.n_words <= max_words

@@ -27,7 +27,7 @@ import numpy as np
 from victor_spark import configuration, resources
 from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Int32, Page, Scores, by_rule
 from victor_spark.html.characters import properties
-from victor_spark.html.tags import BIT, BLOCK_LEVEL, TAG, VOID
+from victor_spark.html.tags import BLOCK_LEVEL, TAG, VOID, inside
 from victor_spark.kernels.num import UNSPACED
 from victor_spark.words import words
 
@@ -158,7 +158,7 @@ def clean(page: Page, options: Options) -> Scores:
 def features(page: Page, joined: Lines) -> Features:
     """The three features of the line-blocks. A line-block without tags counts as having one."""
     n, length = len(joined.n_tags), weighted_lengths(page.blocks)
-    in_link = (page.blocks.containers & np.uint64(BIT["a"])) != 0
+    in_link = inside(page.blocks, "a")
     text = np.bincount(joined.of_block, weights=length, minlength=n)
     anchor_text = np.bincount(joined.of_block, weights=length * in_link, minlength=n)
     found = keyword_counts(page, joined)

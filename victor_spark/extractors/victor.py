@@ -9,10 +9,9 @@ from typing import Final, TypeAlias
 
 from victor_spark import roles
 from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Page, Scores
-from victor_spark.errors import UsageError
 from victor_spark.hosts import site
 from victor_spark.model import decision
-from victor_spark.model.crf import Model, marginals
+from victor_spark.model.crf import marginals
 from victor_spark.model.decision import by_expected_f1
 from victor_spark.model.files import from_bytes
 from victor_spark.model.table import LANGUAGE
@@ -37,36 +36,24 @@ def decide(probabilities: Float64, blocks: Blocks, beta: float = 1.0) -> Decided
 
 
 def decide_2(probabilities: Float64, blocks: Blocks, beta: float = 1.0) -> Decided:
-    """How `victor-2` decides: no page is doubtful."""
+    """How `victor-2` decides: by the expected F1 alone, and no page is doubtful."""
     return by_expected_f1(probabilities, decision.n_words(blocks), beta, least=0.1, sure=0.0), None
 
 
-def load(model: bytes) -> Cleaner:
-    """`victor`: keeps what `decide` chooses. ModelError for a bad model."""
-    return _cleaner(from_bytes(model), decide)
-
-
-def load_2(model: bytes) -> Cleaner:
-    """`victor-2`: keeps what makes the page's expected F1 highest. ModelError for a bad model."""
-    return _cleaner(from_bytes(model), decide_2)
-
-
-def load_2008(model: bytes) -> Cleaner:
-    """`victor-2008`: keeps blocks with P(other) < 0.5, as in the paper. ModelError for a bad model."""
-    return _cleaner(from_bytes(model), _decide_2008)
-
-
-def _decide_2008(probabilities: Float64, _blocks: Blocks) -> Decided:
+def decide_2008(probabilities: Float64, _blocks: Blocks) -> Decided:
+    """How `victor-2008` decides: it keeps blocks with P(other) < 0.5, as in the paper."""
     return decision.by_threshold(probabilities, DEFAULT_THRESHOLD), None
+
+
+def load(model: bytes, decide: Decision = decide) -> Cleaner:
+    """A cleaner that keeps what `decide` chooses: by default `victor`. ModelError for a bad model."""
+    trained = from_bytes(model)
+    return lambda page: scores(marginals(trained, page.blocks), page.blocks, decide)
 
 
 def reads_language(model: bytes) -> bool:
     """Whether the model uses langid1 or langid2, which take longer than all its other features."""
     return not LANGUAGE.isdisjoint(from_bytes(model).table.names)
-
-
-def _cleaner(model: Model, decide: Decision) -> Cleaner:
-    return lambda page: scores(marginals(model, page.blocks), page.blocks, decide)
 
 
 def scores(probabilities: Float64, blocks: Blocks, decide: Decision = decide) -> Scores:
@@ -79,12 +66,6 @@ def scores(probabilities: Float64, blocks: Blocks, decide: Decision = decide) ->
 SITE_MODEL: Final = "sites/model.json"
 SITE_TABLE: Final = "site-table"
 """The names of the site model, and of the list of a table's files, among the models of a run."""
-
-
-def check_sites(cleaner: str, sites: str | None) -> None:
-    """UsageError if a cleaner can't use a table of sites."""
-    if sites and cleaner != NAME:
-        raise UsageError(f"--sites needs the cleaner {NAME}, not {cleaner}")
 
 
 def site_model() -> dict[str, bytes]:

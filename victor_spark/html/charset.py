@@ -78,10 +78,14 @@ def as_utf8(source: bytes, http_charset: str | None) -> Decoded:
     otherwise the next one is asked. What is UTF-8 already is not copied. Parts of such a page
     that are no UTF-8 are read as what they are.
     """
-    if found := _by_its_bytes(source):
-        return found
+    if certain := _by_its_bytes(source):
+        return certain
     is_utf8 = kernel.is_utf8(memoryview(source))
-    labels = [codec for label in (http_charset, _meta_charset(source)) if label and (codec := _codec(label))]
+    found = _META.search(source[:_META_WINDOW].lower())
+    stated = (found[1] or found[2]).decode("ascii", "replace") if found else None
+    if stated and stated.startswith(("utf-16", "utf16", "ucs-2")):
+        stated = "utf-8"
+    labels = [codec for label in (http_charset, stated) if label and (codec := _codec(label))]
     for charset in labels:
         if charset == "utf-8" and not is_utf8 and (mixed := _mixed(source, labels)):
             return mixed
@@ -198,14 +202,6 @@ def _contains_ascii(codec: str) -> bool:
     return not seven_bit and every.decode(codec, "replace") == every.decode("ascii")
 
 
-def _meta_charset(source: bytes) -> str | None:
-    match = _META.search(source[:_META_WINDOW].lower())
-    if match is None:
-        return None
-    label = (match[1] or match[2]).decode("ascii", "replace")
-    return "utf-8" if label.startswith(("utf-16", "utf16", "ucs-2")) else label
-
-
 @lru_cache(maxsize=256)
 def _codec(label: str) -> str | None:
     """The Python codec behind a charset label, None for one that doesn't exist or is no text."""
@@ -227,15 +223,3 @@ def name(codec: str) -> str:
     if codec.startswith("cp125"):
         return "windows-" + codec.removeprefix("cp")
     return codec.replace("iso8859", "iso-8859").replace("iso2022", "iso-2022").replace("_", "-")
-
-
-PLAIN_TEXT: Final = "text/plain"
-_ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\x00": None})
-
-
-def text_as_html(source: bytes, charset: str | None) -> tuple[str, str | None]:
-    """A text as html, a paragraph for each line that isn't blank, and the charset it was decoded with."""
-    text, found = decode(source, charset)
-    lines = (line.strip() for line in text.translate(_ESCAPES).splitlines())
-    paragraphs = "".join(f"<p>{line}</p>\n" for line in lines if line)
-    return f"<!DOCTYPE html><html><head></head><body>{paragraphs}</body></html>", found

@@ -55,12 +55,18 @@ _LANGUAGE: Final = re.compile(r"[A-Za-z][\w+#.-]{0,14}")
 _SPACES: Final = (ord(" "), 0xA0)
 _LINE_BREAK: Final = 10
 _RUBY: Final = re.compile(r"<(r[tp])[ >].*?</\1>", re.DOTALL)
+"""How the word before it is pronounced (`rt`), and the brackets around that (`rp`)."""
 _RT, _CODE_ELEMENT = map(ELEMENTS.index, ("rt", "code"))
 
 
 def found(blocks: Blocks, html: UInt32) -> Blocks:
     """The blocks with the white space between those of a listing, what is no text of its own marked."""
-    left_out = _ruby(blocks, html)
+    left_out = np.zeros(len(blocks), dtype=bool)
+    if blocks.source_elements[_RT : _RT + 1].any():
+        spans = [match.span() for match in _RUBY.finditer(text_of(html))]
+        rows = np.searchsorted(blocks.start, np.array(spans, dtype=blocks.start.dtype).reshape(-1, 2))
+        for first, stop in rows.tolist():
+            left_out[first:stop] = True
     kinds = np.empty(blocks.named_elements.shape[1], dtype=np.uint8)
     told = kernel.kinds(*views(blocks.named_elements[1], blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
     if blocks.listing.any():
@@ -106,17 +112,6 @@ _READ: Final = (
 def _part(blocks: Blocks, rows: npt.NDArray[np.signedinteger]) -> Blocks:
     """Some of the blocks, with the columns `_READ`."""
     return replace(blocks, **{name: getattr(blocks, name)[rows] for name in _READ})
-
-
-def _ruby(blocks: Blocks, html: UInt32) -> Bool:
-    """Which blocks say how the word before them is pronounced: of `rt`, and their brackets, of `rp`."""
-    left_out = np.zeros(len(blocks), dtype=bool)
-    if blocks.source_elements[_RT : _RT + 1].any():
-        spans = [match.span() for match in _RUBY.finditer(text_of(html))]
-        rows = np.searchsorted(blocks.start, np.array(spans, dtype=blocks.start.dtype).reshape(-1, 2))
-        for first, stop in rows.tolist():
-            left_out[first:stop] = True
-    return left_out
 
 
 def _buttons(blocks: Blocks, kinds: UInt8) -> Bool:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark import configuration
+from victor_spark.blocks import Blocks, Bool
 from victor_spark.errors import ConfigurationError
 from victor_spark.kernels.num import TAG_FLAGS
 from victor_spark.parser.elements import hashed
@@ -21,6 +22,12 @@ CONTAINERS: Final = (
 """Bit i of `Blocks.containers` says that an ancestor of the block belongs to CONTAINERS[i]."""
 
 BIT: Final = {name: 1 << i for i, name in enumerate(CONTAINERS)}
+
+
+def inside(blocks: Blocks, container: str) -> Bool:
+    """Which blocks have an ancestor that belongs to a name of CONTAINERS."""
+    return np.asarray((blocks.containers & np.uint64(BIT[container])) != 0)
+
 
 _MEMBERS: Final = {
     "class-header": "h1 h2 h3 h4 h5 h6",

@@ -46,9 +46,17 @@ def text_of(points: npt.NDArray[np.uint32]) -> str:
 
 
 def uncompiled() -> tuple[str, ...]:
-    """Names of the kernels that run interpreted here, or whose compiled form is older than its source."""
-    sources = sorted(path for folder in _FOLDERS for path in folder.glob("[!_]*.py") if _is_kernel(path))
-    return tuple(source.stem for source in sources if not _is_fresh(source))
+    """Names of the kernels that run interpreted here, or, in a checkout, are older than their source."""
+    found = []
+    in_checkout = (_FOLDER.parent.parent / "setup.py").exists()
+    for source in sorted(path for folder in _FOLDERS for path in folder.glob("[!_]*.py")):
+        with source.open("rb") as lines:
+            if not lines.readline().startswith(b"# cython:"):  # setup.py compiles no other
+                continue
+        built = next(filter(Path.exists, map(source.with_suffix, EXTENSION_SUFFIXES)), None)
+        if built is None or (in_checkout and built.stat().st_mtime < source.stat().st_mtime):
+            found.append(source.stem)
+    return tuple(found)
 
 
 def compiled() -> bool:
@@ -65,23 +73,6 @@ def warn_if_uncompiled() -> None:
             "in a checkout run ./dev setup, elsewhere reinstall victor-spark where a C compiler is",
             ", ".join(names),
         )
-
-
-def _is_kernel(source: Path) -> bool:
-    """Whether a module is one that setup.py compiles: its first line says so."""
-    with source.open("rb") as lines:
-        return lines.readline().startswith(b"# cython:")
-
-
-def _is_fresh(source: Path) -> bool:
-    """Whether an extension module lies beside `source`; in a checkout also that it is not older."""
-    built = next(
-        (path for suffix in EXTENSION_SUFFIXES if (path := source.with_suffix(suffix)).exists()), None
-    )
-    if built is None:
-        return False
-    in_checkout = (_FOLDER.parent.parent / "setup.py").exists()
-    return not in_checkout or built.stat().st_mtime >= source.stat().st_mtime
 
 
 views: Callable[..., Sequence[Any]] = (lambda *arrays: arrays) if compiled() else memory_views

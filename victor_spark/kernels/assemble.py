@@ -32,7 +32,6 @@ def assemble(
     """
     n: cython.Py_ssize_t = 0
     last: cython.Py_ssize_t = -1
-    n_lines: cython.Py_ssize_t
     for block in range(starts.shape[0]):
         if not kept[block]:
             continue
@@ -75,7 +74,7 @@ def assemble(
             last = block
             continue
         was_white = False
-        n_lines = 0
+        n_lines: cython.Py_ssize_t = 0
         for i in range(starts[block], ends[block]):
             c = points[i]
             if c < 1114112 and (properties[c] & num.CLASS_MASK) == num.WHITE:

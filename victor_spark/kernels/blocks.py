@@ -76,9 +76,6 @@ def of_blocks(
     n: cython.Py_ssize_t = containers.shape[0]
     n_all: cython.Py_ssize_t = twins.shape[1]
     one: cython.ulonglong = 1
-    words: cython.double
-    tokens: cython.double
-    n_chars: cython.double
     for r in range(n_containers):
         for i in range(n):
             rows[r, i] = cython.cast(cython.float, (containers[i] >> cython.cast(cython.ulonglong, r)) & one)
@@ -92,13 +89,13 @@ def of_blocks(
             rows[r, i] = cython.cast(cython.float, counts[features[k], i])
         r += 1
     for i in range(n):
-        n_chars = counts[num.ROW_TEXT_END, i] - counts[num.ROW_TEXT_START, i]
-        words = (
+        n_chars: cython.double = counts[num.ROW_TEXT_END, i] - counts[num.ROW_TEXT_START, i]
+        words: cython.double = (
             counts[num.ROW_N_ALPHA_TOKENS, i]
             + counts[num.ROW_N_NUM_TOKENS, i]
             + counts[num.ROW_N_MIX_TOKENS, i]
         )
-        tokens = words + counts[num.ROW_N_OTHER_TOKENS, i]
+        tokens: cython.double = words + counts[num.ROW_N_OTHER_TOKENS, i]
         tokens = tokens if tokens > 1.0 else 1.0
         for k in range(5):
             rows[r + num.CHAR_ALPHA_REL + k, i] = counts[num.ROW_N_LETTERS + k, i] / n_chars
@@ -255,14 +252,13 @@ def weigh(
     n: cython.int = cython.cast(cython.int, named_elements.shape[1])
     mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
     i: cython.Py_ssize_t = 0
-    slot: cython.uint
     weight: cython.float
     for e in range(sums.shape[0]):
         sums[e, 0] = 0.0
     for e in range(1, n):
         weight = 0.0
         while i < named_elements[num.NAMED_END, e]:
-            slot = words[i] & mask
+            slot: cython.uint = words[i] & mask
             while slots[slot] != words[i] and slots[slot] != 0:
                 slot = (slot + 1) & mask
             if slots[slot] != 0:

@@ -25,12 +25,6 @@ def measure(
     without them counts as any other token, but not when only punctuation is.
     """
     i: cython.Py_ssize_t
-    c: cython.uint
-    previous: cython.int
-    bits: cython.int
-    following: cython.int
-    kind: cython.int
-    letters_hash: cython.ulonglong
     # As variables, because a literal beyond 63 bits makes Cython fall back to Python integers.
     seed: cython.ulonglong = 14695981039346656037
     prime: cython.ulonglong = 1099511628211
@@ -50,7 +44,7 @@ def measure(
         end = rows[num.ROW_TEXT_END, block]
         while i < end:
             c = text[i]
-            bits = properties[c] if c < 1114112 else 0
+            bits: cython.int = properties[c] if c < 1114112 else 0
             kind = bits & num.CLASS_MASK
             if pending and (kind == num.WHITE or not (bits & (num.CLOSING | num.SENTENCE_END))):
                 # An end mark counts when the sentence really stops there: before white space.
@@ -69,7 +63,7 @@ def measure(
                     token_letters = True
                     while i + 1 < end:  # the letters that follow
                         c = text[i + 1]
-                        following = properties[c] if c < 1114112 else 0
+                        following: cython.int = properties[c] if c < 1114112 else 0
                         if (following & (num.CLASS_MASK | num.UNSPACED)) != num.LETTER:
                             break
                         n_letters += 1

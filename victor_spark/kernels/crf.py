@@ -20,7 +20,6 @@ def bins(
     The edges of feature f are edges[first_edge[f]:first_edge[f + 1]], ascending; NaN gets bin 0.
     Features without edges are left as they are.
     """
-    least: cython.float
     for feature in range(values.shape[0]):
         if first_edge[feature] == first_edge[feature + 1]:
             continue
@@ -51,28 +50,24 @@ def state_scores(
     """
     n: cython.Py_ssize_t = codes.shape[1]
     reach: cython.Py_ssize_t = (boundary.shape[0] - 1) // 2
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    code: cython.Py_ssize_t
-    any_code: cython.uchar
     for i in range(n):
         scores[i, 0] = bias[0]
         scores[i, 1] = bias[1]
         scores[i, 2] = bias[2]
         for r in range(2 * reach + 1):
-            j = i + r - reach
+            j: cython.Py_ssize_t = i + r - reach
             if j < 0 or j >= n:
                 scores[i, 0] += boundary[r, 0]
                 scores[i, 1] += boundary[r, 1]
                 scores[i, 2] += boundary[r, 2]
     for feature in range(codes.shape[0]):
-        any_code = 0
+        any_code: cython.uchar = 0
         for j in range(n):
             any_code |= codes[feature, j]
         if any_code == 0:  # most have no edges
             continue
         for j in range(n):
-            code = codes[feature, j]
+            code: cython.Py_ssize_t = codes[feature, j]
             if code == 0:
                 continue
             for r in range(2 * reach + 1):
@@ -107,14 +102,9 @@ def forward_backward(
     Scaled so that each row of the forward pass sums to 1; time and memory are linear in n.
     """
     n: cython.Py_ssize_t = states.shape[0]
-    i: cython.Py_ssize_t
-    b0: cython.double
-    b1: cython.double
-    b2: cython.double
     e0: cython.double
     e1: cython.double
     e2: cython.double
-    total: cython.double
     t00: cython.double = exp(transitions[0, 0])
     t01: cython.double = exp(transitions[0, 1])
     t02: cython.double = exp(transitions[0, 2])
@@ -198,11 +188,10 @@ def revise(
 
     Of blocks without words the chain has so much of the say, of others less.
     """
-    header: cython.double
     for i in range(marginals.shape[0]):
         part = most_of_chain * exp(-words[i])
         content = 1.0 / (1.0 + exp(-((1.0 - part) * trees[i] + part * chain[i])))
-        header = marginals[i, 0] + marginals[i, 1]
+        header: cython.double = marginals[i, 0] + marginals[i, 1]
         header = marginals[i, 0] / (header if header > 1e-300 else 1e-300)
         revised[i, 0] = content * header
         revised[i, 1] = content * (1.0 - header)

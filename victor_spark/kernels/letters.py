@@ -42,7 +42,6 @@ def census(
     `parts`: for each character, as bits, the charsets in which it is its first byte, and 16 bits up another.
     """
     n: cython.Py_ssize_t = text.shape[0]
-    c: cython.uint
     replaced: cython.int = 0
     controls: cython.int = 0
     high: cython.int = 0
@@ -103,7 +102,6 @@ def tell_kinds(
     n: cython.Py_ssize_t = text.shape[0]
     last: cython.uint = cython.cast(cython.uint, folding.shape[0] - 1)
     n_doubtful: cython.int = 0
-    c: cython.uint
     kind: cython.uchar
     for i in range(n):
         c = text[i]

@@ -69,15 +69,8 @@ def gaps(
     What separates the number of a line from its code is left out.
     """
     n: cython.Py_ssize_t = 0
-    closing: cython.bint
     is_same: cython.bint
-    is_beside: cython.bint  # code beside the number of its line, in another element
-    is_cell: cython.bint
-    was_cell: cython.bint
     in_row: cython.bint  # one that holds nothing as yet
-    c: cython.uint
-    name_hash: cython.uint
-    slot: cython.uint
     slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
     low_bits: cython.ulonglong = 4294967295
     seed: cython.uint = 2166136261
@@ -97,7 +90,7 @@ def gaps(
         n_breaks = 0
         was_cell = in_row = False
         while i < stop:
-            c = html[i]
+            c: cython.uint = html[i]
             i += 1
             if c == 38 and i + 4 < stop and html[i] == 110:  # &nbsp;
                 c = 160
@@ -107,17 +100,17 @@ def gaps(
                     out[n] = c
                     n += 1
                 continue
-            closing = i < stop and html[i] == 47
+            closing: cython.bint = i < stop and html[i] == 47
             if closing:
                 i += 1
-            name_hash = seed
+            name_hash: cython.uint = seed
             while i < stop and html[i] != 62 and html[i] != 32 and html[i] != 47:
                 name_hash = ((name_hash ^ html[i]) * 16777619) & low_bits
                 i += 1
             while i < stop and html[i] != 62:
                 i += 1
             i += 1
-            slot = name_hash & slot_mask
+            slot: cython.uint = name_hash & slot_mask
             while slots[slot] != name_hash and slots[slot] != 0:
                 slot = (slot + 1) & slot_mask
             flags = tag_flags[slot_tags[slot]]
@@ -127,7 +120,7 @@ def gaps(
                 n_breaks += 1
             if not flags & num.TAG_BLOCK_LEVEL:
                 continue
-            is_cell = (flags & num.TAG_TD) != 0
+            is_cell: cython.bint = (flags & num.TAG_TD) != 0
             if after == _TEXT:
                 n = _without_spaces(out, start, n)
                 if n == start and block > 0:
@@ -149,7 +142,8 @@ def gaps(
             start = n
             n_breaks = 0
             after = _CLOSED if closing else _OPENED
-        is_beside = block > 0 and left_out[block - 1] and not left_out[block]
+        # Whether it is code beside the number of its line, in another element.
+        is_beside: cython.bint = block > 0 and left_out[block - 1] and not left_out[block]
         is_beside = is_beside and parent_block[block - 1] != parent_block[block]
         if not is_same or is_beside:
             start = _without_spaces(out, first, n)

@@ -153,9 +153,8 @@ def _hash_of_name(
     # As variables, because a literal beyond 31 bits makes Cython fall back to Python integers.
     value: cython.uint = 2166136261
     low_bits: cython.ulonglong = 4294967295
-    c: cython.uint
     while i != end:
-        c = html[i] | 32
+        c: cython.uint = html[i] | 32
         if c != 45 and not 97 <= c <= 122:
             break
         value = ((value ^ c) * 16777619) & low_bits
@@ -318,9 +317,8 @@ class Scan:
         n: cython.Py_ssize_t = self.html.shape[0]
         start: cython.Py_ssize_t = i
         k: cython.Py_ssize_t = self.n_text
-        c: cython.uint
         while i < n and self.html[i] != 60:
-            c = self.html[i]
+            c: cython.uint = self.html[i]
             i += 1
             if c == 38:
                 width = entity_width(self.html, i - 1, n)
@@ -398,9 +396,7 @@ class Scan:
         closing: cython.bint = i < n and self.html[i] == 47
         name_hash: cython.uint = _SEED
         low_bits: cython.ulonglong = _LOW_BITS
-        slot: cython.uint
         slot_mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
-        tag: cython.int
         if closing:
             i += 1
         name_start = i
@@ -413,10 +409,10 @@ class Scan:
         if i == name_start or self.html[name_start] == 33:  # '<!DOCTYPE …>' or a stray '<'
             return self._after_tag(i)
         i = self._attributes(i)
-        slot = name_hash & slot_mask
+        slot: cython.uint = name_hash & slot_mask
         while self.slots[slot] != name_hash and self.slots[slot] != 0:
             slot = (slot + 1) & slot_mask
-        tag = self.slot_tags[slot]
+        tag: cython.int = self.slot_tags[slot]
         flags = self.tag_flags[tag]
         if flags & num.TAG_SKIPPED and not closing:  # title: its text is no block
             name_start = i
@@ -502,7 +498,6 @@ class Scan:
         low_bits: cython.ulonglong = _LOW_BITS
         word: cython.uint = _SEED
         before: cython.uint = 0
-        slot: cython.uint
         slot_mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
         was_small: cython.bint = False
         while i < n and self.html[i] != 62:
@@ -514,7 +509,7 @@ class Scan:
                 continue
             if word != _SEED:
                 self.classes = ((self.classes ^ word) * _PRIME) & _ALL_BITS
-                slot = word & slot_mask
+                slot: cython.uint = word & slot_mask
                 while self.word_slots[slot] != word and self.word_slots[slot] != 0:
                     slot = (slot + 1) & slot_mask
                 if self.word_slots[slot]:

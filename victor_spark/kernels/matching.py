@@ -39,8 +39,6 @@ def match(
     n_found: cython.int = 0
     n_pending: cython.int = 0
     j: cython.int
-    state: cython.int
-    b_done: cython.int
 
     if a.shape[0] and b.shape[0]:
         pending[num.PENDING_A_LOW, 0] = 0
@@ -75,7 +73,7 @@ def match(
                 ends[num.ENDS_NEXT, j] = states[num.STATE_END, state]
                 states[num.STATE_END, state] = j
         a_done = a_low
-        b_done = b_low
+        b_done: cython.int = b_low
         i = a_low + longest - 1
         while i < a_high:
             state = ends[num.ENDS_A, i]
@@ -129,13 +127,11 @@ def _runs(
     `s_row` is the row of `ends` for `short`. Returns 0 (and leaves `ends`) when nothing is shared.
     """
     longest: cython.int = 0
-    length: cython.int
-    state: cython.int
     o_row: cython.int = 1 - s_row
 
     _build(short, s_low, s_high, root, states, edges)
-    state = 0
-    length = 0
+    state: cython.int = 0
+    length: cython.int = 0
     for i in range(o_low, o_high):
         target = root[other[i]] if state == 0 else _target(states, edges, state, other[i])
         while target < 0 and state != 0:
@@ -186,8 +182,6 @@ def _build(
     n_states: cython.int = 1
     n_edges: cython.int = 0
     last: cython.int = 0
-    state: cython.int
-    edge: cython.int
 
     states[num.STATE_LENGTH, 0] = 0
     states[num.STATE_LINK, 0] = -1
@@ -198,7 +192,7 @@ def _build(
         n_states += 1
         states[num.STATE_LENGTH, new] = states[num.STATE_LENGTH, last] + 1
         states[num.STATE_EDGE, new] = -1
-        state = last
+        state: cython.int = last
         target = -1
         while state >= 0:
             target = root[symbol] if state == 0 else _target(states, edges, state, symbol)
@@ -223,7 +217,7 @@ def _build(
             states[num.STATE_LENGTH, clone] = states[num.STATE_LENGTH, state] + 1
             states[num.STATE_LINK, clone] = states[num.STATE_LINK, target]
             states[num.STATE_EDGE, clone] = -1
-            edge = states[num.STATE_EDGE, target]
+            edge: cython.int = states[num.STATE_EDGE, target]
             while edge >= 0:
                 edges[num.EDGE_SYMBOL, n_edges] = edges[num.EDGE_SYMBOL, edge]
                 edges[num.EDGE_TARGET, n_edges] = edges[num.EDGE_TARGET, edge]

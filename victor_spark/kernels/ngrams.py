@@ -39,7 +39,6 @@ def fold(
     """Fills `folded` with letters and marks in lower case and spaces; True where NFC is in doubt."""
     space: cython.uint = SPACE
     not_composed: cython.uint = NOT_COMPOSED
-    c: cython.uint
     size: cython.uint
     flags: cython.uint
     size = table.shape[0]
@@ -57,7 +56,6 @@ def fold(
 @cython.exceptval(check=False)
 def mixed(a: cython.ulonglong, b: cython.ulonglong, c: cython.ulonglong) -> cython.ulonglong:
     """A 64-bit hash of three code points, or of (node + 1, 0, code point)."""
-    key: cython.ulonglong
     # Compiled, a long literal inside an expression is a Python object; assigned, it is a C number.
     odd: cython.ulonglong = 0x9E3779B97F4A7C15
     key = ((a << 42) | (b << 21) | c) * odd
@@ -97,16 +95,13 @@ def insert(
     n_entries: cython.const[cython.uint][::1],
 ) -> cython.int:
     """Puts n-grams (rows of three numbers, all different) into an empty table."""
-    key: cython.ulonglong
-    at: cython.ulonglong
     mask: cython.ulonglong
     first: cython.ulonglong
-    count: cython.ulonglong
     mask = slots.shape[0] - 1
     for i in range(grams.shape[0]):
         key = mixed(grams[i, 0], grams[i, 1], grams[i, 2])
         first = first_entry[i]
-        count = n_entries[i]
+        count: cython.ulonglong = n_entries[i]
         at = key & mask
         while slots[at] != 0:
             at = (at + 1) & mask
@@ -240,10 +235,6 @@ def rank_distances(
     leaf: cython.ulonglong = LEAF
     farthest: cython.short = FARTHEST
     n_roots: cython.uint
-    rank: cython.short
-    distance: cython.short
-    c: cython.uint
-    slot: cython.ulonglong
     n_lanes = ranks.shape[1]
     n_roots = roots.shape[0]
     most_counted = histogram.shape[0] - 1
@@ -304,9 +295,9 @@ def rank_distances(
                 count = most
             if histogram[count] > 0:
                 histogram[count] -= 1
-                rank = rank_of[count]
+                rank: cython.short = rank_of[count]
                 for j in range(n_lanes):
-                    distance = rank - ranks[node, j]
+                    distance: cython.short = rank - ranks[node, j]
                     distance = distance if distance >= 0 else -distance
                     distance = distance if distance < farthest else farthest
                     distances[segment, j] += distance

@@ -48,10 +48,7 @@ def is_utf8(source: cython.const[cython.uchar][::1]) -> cython.bint:
     """Whether Python decodes the source as UTF-8."""
     n: cython.Py_ssize_t = source.shape[0]
     i: cython.Py_ssize_t = 0
-    length: cython.Py_ssize_t
     high: cython.uchar
-    c: cython.uint
-    lowest: cython.uint
     highest: cython.uint
     while i < n:
         end = i + _STRIDE if i + _STRIDE <= n else n
@@ -61,14 +58,14 @@ def is_utf8(source: cython.const[cython.uchar][::1]) -> cython.bint:
         if high < 128:
             i = end
         while i < end:
-            c = source[i]
+            c: cython.uint = source[i]
             if c < 128:
                 i += 1
                 continue
-            length = 2 + (c >= 224) + (c >= 240)
+            length: cython.Py_ssize_t = 2 + (c >= 224) + (c >= 240)
             if c < 194 or c > 244 or i + length > n:
                 return False
-            lowest = 160 if c == 224 else 144 if c == 240 else 128
+            lowest: cython.uint = 160 if c == 224 else 144 if c == 240 else 128
             highest = 159 if c == 237 else 143 if c == 244 else 191  # no surrogates, nothing past U+10FFFF
             if not lowest <= source[i + 1] <= highest:
                 return False
@@ -164,9 +161,8 @@ def _name(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> str:
     """The tag name at `start`, empty when it is longer than any that matters."""
     i: cython.Py_ssize_t = start + 1
     stop: cython.Py_ssize_t = min(n, start + 12)
-    c: cython.uint
     while i < stop:
-        c = ord(html[i])
+        c: cython.uint = ord(html[i])
         if c == 62 or c == 32 or c == 47:
             return html[start + 1 : i]
         i += 1

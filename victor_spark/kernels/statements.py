@@ -62,11 +62,6 @@ def statements(
     n: cython.Py_ssize_t = source.shape[0]
     n_found: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t = 0
-    row: cython.Py_ssize_t
-    pair: cython.Py_ssize_t
-    kind: cython.int
-    rank: cython.int
-    c: cython.uchar
     while True:
         i = _next(source, words, i, 60, 60)  # <
         if i >= n or n_found == found.shape[0]:
@@ -83,7 +78,7 @@ def statements(
         while i < n and _is_of_name(source[i]):
             i += 1
         row = _row(source, names, begin + 1, i, _N_KINDS) if _FIRST >> (source[begin + 1] & 31) & 1 else -1
-        kind = 0 if row < 0 else cython.cast(cython.int, names[_N_KINDS, row, 2])
+        kind: cython.int = 0 if row < 0 else cython.cast(cython.int, names[_N_KINDS, row, 2])
         found[n_found, 0] = kind
         found[n_found, 1] = begin
         for column in range(3, 8):
@@ -104,7 +99,7 @@ def statements(
                 row = _row(source, names, start, end, kind)
             while i < n and source[i] <= 32:
                 i += 1
-            c = source[i] if i < n else 0
+            c: cython.uchar = source[i] if i < n else 0
             if c == 34 or c == 39:  # quotes
                 start = i + 1
                 end = _next(source, words, start, c, c)

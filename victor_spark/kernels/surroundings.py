@@ -79,13 +79,12 @@ def _group(
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     all_bits: cython.ulonglong = 18446744073709551615
     prime: cython.ulonglong = 15485907386658061715
-    slot: cython.ulonglong
     n_groups: cython.int = 0
     for p in range(slots.shape[0]):
         slots[p] = -1
     for p in range(n):
         code = hashes[places[num.PLACE_BLOCK, p]]
-        slot = ((code ^ key) * prime) & all_bits
+        slot: cython.ulonglong = ((code ^ key) * prime) & all_bits
         slot = ((slot ^ (slot >> 32)) * key) & all_bits
         slot = ((((slot ^ (slot >> 32)) * prime) & all_bits) >> 32) & mask
         while slots[slot] >= 0 and hashes[places[num.PLACE_BLOCK, slots[slot]]] != code:
@@ -115,7 +114,6 @@ def of_elements(
     """
     n_elements: cython.Py_ssize_t = table.shape[1]
     best: cython.Py_ssize_t = 0
-    total: cython.double
     for k in range(6):
         for e in range(n_elements):
             table[k, e] = 0.0
@@ -132,7 +130,7 @@ def of_elements(
         table[num.ELEMENT_LINKED, e] += sums[num.SUM_LINKED, p]
         table[num.ELEMENT_PARAGRAPHS, e] += 1.0
     for k in range(3):  # running totals, then what stands between an element and the last inside it
-        total = 0.0
+        total: cython.double = 0.0
         for e in range(n_elements):
             total += table[k, e]
             table[k, e] = total
@@ -204,8 +202,6 @@ def of_paragraphs(
     `spans` holds most words that a paragraph counts for, words that it costs, and what a linked word
     costs, of each kind of run; `scratch` (5, n) and `runs` (1 + len(spans), 2) are scratch space.
     """
-    total: cython.double
-    linked: cython.double
     all_words: cython.double = elements[num.ELEMENT_WORDS, 0]
     all_plain: cython.double = 0.0
     longest: cython.double = 0.0
@@ -243,8 +239,8 @@ def of_paragraphs(
             for p in range(n):
                 rows[r, p] = scratch[num.SCRATCH_LINKS, p + by] if 0 <= p + by < n else -1.0
             r += 1
-    total = 0.0
-    linked = 0.0
+    total: cython.double = 0.0
+    linked: cython.double = 0.0
     for p in range(n):  # running totals for the windows
         total += scratch[num.SCRATCH_PLAIN, p] if scratch[num.SCRATCH_PLAIN, p] < 100.0 else 100.0
         linked += scratch[num.SCRATCH_LINKS, p]

@@ -31,7 +31,6 @@ def bounds(
     kind: cython.uchar
     previous: cython.uchar = 1
     inside: cython.bint = False
-    rule: cython.uchar
     for i in range(points.shape[0]):
         kind = kinds[points[i]] if points[i] < 0x110000 else 2
         if kind < 2:
@@ -80,9 +79,6 @@ def intern(
     is the k-th new one.
     """
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
-    one: cython.ulonglong
-    two: cython.ulonglong
-    slot: cython.ulonglong
     n: cython.int = n_known
     # As variables, because a literal beyond 31 bits makes Cython fall back to Python integers.
     one_seed: cython.ulonglong = 0xCBF29CE484222325
@@ -208,10 +204,6 @@ def spans(
     """
     n: cython.Py_ssize_t = 0
     n_tokens: cython.int = cython.cast(cython.int, tokens.shape[0])
-    string: cython.int
-    low: cython.int
-    high: cython.int
-    middle: cython.int
     for start in range(n_tokens):
         covered[start] = 0
         stack[0, 0] = 0
@@ -221,7 +213,7 @@ def spans(
             top -= 1
             node = stack[0, top]
             position = stack[1, top]
-            string = strings[node]
+            string: cython.int = strings[node]
             while string >= 0:
                 if (
                     string < except_from
@@ -238,10 +230,10 @@ def spans(
                 continue
             for i in range(set_heads[tokens[position]], set_heads[tokens[position] + 1]):
                 symbol = set_symbols[i]
-                low = heads[node]
+                low: cython.int = heads[node]
                 high = heads[node + 1]
                 while low < high:
-                    middle = (low + high) // 2
+                    middle: cython.int = (low + high) // 2
                     if symbols[middle] < symbol:
                         low = middle + 1
                     else:

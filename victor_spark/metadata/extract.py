@@ -69,7 +69,9 @@ _NOT_SEEN: Final = dict.fromkeys(map(ord, INVISIBLE))
 
 def _titles(page: Statements) -> Candidates[str]:
     """A heading that resembles what the head states; else what the head states."""
-    stated = list(_stated_titles(page))
+    stated = [*page.meta("title"), *page.of_works("headline"), *page.meta("other_title")]
+    if page.evidence.title:
+        stated.append(("title", page.evidence.title))
     words = [set(_WORD.findall(title.casefold())) for _, title in stated]
     boards = _boards(page, {key(title) for where, title in stated if where != "title"})
     headings = [
@@ -96,14 +98,6 @@ def _titles(page: Statements) -> Candidates[str]:
 
 
 _WORD: Final = re.compile(r"\w+")
-
-
-def _stated_titles(page: Statements) -> Candidates[str]:
-    yield from page.meta("title")
-    yield from page.of_works("headline")
-    yield from page.meta("other_title")
-    if page.evidence.title:
-        yield "title", page.evidence.title
 
 
 def _boards(page: Statements, stated: set[str]) -> set[str]:

@@ -8,6 +8,7 @@ from itertools import chain, islice
 from typing import Final, TypeVar
 from urllib.parse import urljoin, urlsplit
 
+from victor_spark.hosts import host_name
 from victor_spark.metadata import json_ld
 from victor_spark.metadata.evidence import MAX_VALUE, Evidence, Marked
 from victor_spark.metadata.json_ld import Thing
@@ -75,13 +76,6 @@ class Statements:
             for value in self.texts(work, field, inner):
                 yield f"{name}.{field}", value
 
-    def of_type(self, kind: str, field: str) -> Candidates[str]:
-        """Texts of a field of all things of a type."""
-        for types, thing in self._things:
-            if kind in types:
-                for value in self.texts(thing, field, "name"):
-                    yield f"{source(types)}.{field}", value
-
     def texts(self, thing: Thing, field: str, inner: str) -> Iterator[str]:
         """Texts of a field of one thing."""
         return json_ld.strings(thing.get(field), inner, self._by_id)
@@ -134,12 +128,14 @@ class Statements:
     @cached_property
     def host(self) -> str:
         """The host of the page's address without `www.` and top-level domain; "" where there is none."""
-        return _host(self.url).removeprefix("www.").rpartition(".")[0]
+        return (host_name(self.url) or "").removeprefix("www.").rpartition(".")[0]
 
     def site_names(self) -> Candidates[str]:
         """Names of the site that the page is of."""
         yield from self.meta("site")
-        yield from self.of_type("WebSite", "name")
+        for types, thing in self._things:
+            if "WebSite" in types:
+                yield from ((f"{source(types)}.name", value) for value in self.texts(thing, "name", "name"))
         yield from self.of_works("publisher")
         yield from self.meta("other_site")
 
@@ -169,7 +165,7 @@ class Statements:
         """Whether 3/4/2024 is a day of March here, as in the United States."""
         language = (self.evidence.language or "").casefold().replace("_", "-")
         elsewhere = (".uk", ".au", ".nz", ".ie", ".in", ".za")
-        return language in ("", "en", "en-us") and not _host(self.url).endswith(elsewhere)
+        return language in ("", "en", "en-us") and not (host_name(self.url) or "").endswith(elsewhere)
 
 
 def source(types: Iterable[str]) -> str:
@@ -183,10 +179,3 @@ def key(text: str) -> str:
 
 
 _NOT_IN_KEYS: Final = re.compile(r"[\W_]+")
-
-
-def _host(url: str | None) -> str:
-    try:
-        return urlsplit(url or "").hostname or ""
-    except ValueError:
-        return ""

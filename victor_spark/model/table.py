@@ -258,8 +258,9 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
     """A table from what `as_json` gave or conf/ holds; `error` where it doesn't fit the code."""
     try:
         feature_set, features = stored["feature_set"], stored["features"]
-        if strange := _strange_keys(stored):
-            raise error(f"feature set {feature_set}: unknown key {', '.join(strange)}")
+        strange = {f"{name}.{key}" for name, of in features.items() for key in of if key not in _FEATURE_KEYS}
+        if strange := strange | stored.keys() - _KEYS:
+            raise error(f"feature set {feature_set}: unknown key {', '.join(sorted(strange))}")
         names, known = tuple(features), FEATURE_SETS[feature_set].names
         if names != known:
             unlike = sorted(set(names) ^ set(known)) or ["the order"]
@@ -291,17 +292,6 @@ _KEYS: Final = frozenset(
     {"feature_set", "features", "conjunctions", "patterns", "trees", "words", "elements"}
 )
 _FEATURE_KEYS: Final = frozenset({"edges", "offsets"})
-
-
-def _strange_keys(stored: Mapping[str, Any]) -> list[str]:
-    """The keys that mean nothing, as people write them."""
-    features = {
-        f"{name}.{key}"
-        for name, of_name in stored["features"].items()
-        for key in of_name
-        if key not in _FEATURE_KEYS
-    }
-    return sorted({*stored} - _KEYS | features)
 
 
 def _parts(names: Sequence[str], parts: Sequence[str]) -> Iterator[tuple[int, int]]:

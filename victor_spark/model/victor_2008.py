@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from victor_spark.blocks import Blocks, Float32, zeros
 from victor_spark.errors import ConfigurationError
-from victor_spark.html.tags import BIT
+from victor_spark.html.tags import inside
 from victor_spark.model.surroundings import Fill
 
 Column: TypeAlias = npt.NDArray[Any]
@@ -27,11 +27,6 @@ Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
 
 FAMILIES: Final[Mapping[str, str]] = {"url": r"[:.@]", "date": r"\d", "time": r"\d"}
 """Family → what each of its expressions begins with: one character, found fast; the rest is tried at each."""
-
-
-def container(blocks: Blocks, name: str) -> npt.NDArray[np.bool_]:
-    """Which blocks have an ancestor in the class html.tags.CONTAINERS[name]."""
-    return np.asarray((blocks.containers & np.uint64(BIT[name])) != 0)
 
 
 _CHARACTERS: Final = {
@@ -63,7 +58,7 @@ def columns(blocks: Blocks, patterns: Patterns) -> dict[str, Column]:
     }
     return {
         # Markup: all ancestors, and the tags since the previous block.
-        **{f"container.{name}": container(blocks, name) for name in _IN},
+        **{f"container.{name}": inside(blocks, name) for name in _IN},
         **{f"split.{name}": getattr(blocks, f"n_split_{column}") for name, column in _SPLITS.items()},
         # Content: characters, tokens, sentences, twins, patterns, layout groups.
         **{f"char.{kind}-abs": getattr(blocks, column) for kind, column in _CHARACTERS.items()},
@@ -91,7 +86,7 @@ def columns(blocks: Blocks, patterns: Patterns) -> dict[str, Column]:
 
 def _word_ratio(blocks: Blocks, group: Column) -> Column:
     """The share of the page's unlinked words in groups that stand in the block's; 0 outside groups."""
-    totals = np.bincount(group, weights=np.where(container(blocks, "a"), 0, blocks.n_words))
+    totals = np.bincount(group, weights=np.where(inside(blocks, "a"), 0, blocks.n_words))
     totals[:1] = 0
     return np.asarray((totals / max(totals.sum(), 1.0))[group])
 

@@ -542,11 +542,7 @@ class Builder:
         """One round of the adoption agency; False when it is done."""
         place: cython.int = self._last_formatting(name)
         furthest: cython.int = -1
-        k: cython.int
-        bookmark: cython.int
-        node: cython.int
         inner: cython.int = 0
-        child: cython.int
         if place < 0:
             self._end_ordinary(name)
             return False
@@ -572,9 +568,9 @@ class Builder:
             return False
         ancestor = self.stack[at - 1]
         block = self.stack[furthest]
-        bookmark = place
+        bookmark: cython.int = place
         last = block
-        k = furthest
+        k: cython.int = furthest
         while True:
             inner += 1
             k -= 1
@@ -614,7 +610,7 @@ class Builder:
         copy = self._new(self.nodes[element, num.NAME], self.nodes[element, num.TOKEN])
         if not copy:
             return False
-        child = self.nodes[block, num.FIRST]
+        child: cython.int = self.nodes[block, num.FIRST]
         self.nodes[copy, num.FIRST] = child
         self.nodes[copy, num.LAST] = self.nodes[block, num.LAST]
         while child:

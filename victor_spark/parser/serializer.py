@@ -181,7 +181,6 @@ class Serializer:
     def _attributes(self, i: cython.int, end: cython.int) -> cython.void:
         """The attributes of a tag as the standard reads them, each name once."""
         n: cython.int = 0
-        quote: cython.uint
         while True:
             while i < end and (self._is_white(self.source[i]) or self.source[i] == 47):
                 i += 1
@@ -206,7 +205,7 @@ class Serializer:
                 i += 1
                 while i < end and self._is_white(self.source[i]):
                     i += 1
-                quote = self.source[i] if i < end else 0
+                quote: cython.uint = self.source[i] if i < end else 0
                 start = i
                 if quote == 34 or quote == 39:
                     start = i + 1
@@ -313,7 +312,6 @@ class Serializer:
 
     @cython.cfunc
     def _put_all(self, written: bytes) -> cython.void:
-        c: cython.uchar
         for c in written:
             self._put(c)
 

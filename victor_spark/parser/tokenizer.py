@@ -26,8 +26,6 @@ _STRIDE = cython.declare(cython.Py_ssize_t, 128)  # a loop of fixed length is ve
 def count_tags(source: cython.const[cython.uchar][::1]) -> cython.Py_ssize_t:
     """How many `<` there are."""
     n: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
     some: cython.uchar
     for i in range(0, source.shape[0], _STRIDE):
         some = 0
@@ -123,10 +121,9 @@ class Tokenizer:
 
     @cython.cfunc
     def _step(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        c: cython.uint
         if self.source[i] != 60:
             return self._text(i, i)
-        c = self.source[i + 1] if i + 1 < self.n else 0
+        c: cython.uint = self.source[i + 1] if i + 1 < self.n else 0
         if self.classes[c] & num.IS_LETTER:
             return self._start_tag(i + 1)
         if c == 47:
@@ -177,14 +174,13 @@ class Tokenizer:
     def _text(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """A run of text from `start`, looked at from `i`, up to what can be a tag."""
         flags: cython.int = num.NOT_WHITE | num.CARE if i > start else 0
-        c: cython.uint
         while True:
             while i < self.n and self.source[i] != 60:
                 flags |= self.classes[self.source[i]]
                 i += 1
             if i >= self.n:
                 break
-            c = self.source[i + 1] if i + 1 < self.n else 0
+            c: cython.uint = self.source[i + 1] if i + 1 < self.n else 0
             if self.classes[c] & num.IS_LETTER or c == 33 or c == 63 or (c == 47 and i + 2 < self.n):
                 break
             flags |= num.NOT_WHITE | num.CARE  # a '<' that is text
@@ -245,18 +241,16 @@ class Tokenizer:
         code: cython.uint = _SEED
         white: cython.uint = num.IS_WHITE  # a local variable is a register
         prime: cython.uint = _PRIME
-        slot: cython.uint
         mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
-        c: cython.uint
         while i < self.n:
-            c = self.source[i]
+            c: cython.uint = self.source[i]
             if c == 62 or c == 47 or self.classes[c] & white:
                 break
             if 65 <= c <= 90:
                 c += 32
             code = ((code ^ c) * prime) & _LOW_BITS
             i += 1
-        slot = code & mask
+        slot: cython.uint = code & mask
         while self.slots[slot] != code and self.slots[slot] != 0:
             slot = (slot + 1) & mask
         self.name_hash = code
@@ -279,7 +273,6 @@ class Tokenizer:
         n_attributes: cython.int = 0
         n_more: cython.int = 0
         clean: cython.bint = True
-        code: cython.uint
         self.attributes_end = i
         self.closed_itself = False
         self.flags = 0
@@ -306,7 +299,7 @@ class Tokenizer:
             n_attributes += 1
             if i != began + 1 or self.source[began] != 32:
                 clean = False
-            code = self.source[i]
+            code: cython.uint = self.source[i]
             if 65 <= code <= 90:
                 clean = False
             i += 1  # the first byte belongs to the name, even a '='
@@ -540,12 +533,11 @@ class Tokenizer:
         """Just past the end tag of the svg whose inside starts at `i`; -1 where HTML or nothing ends it."""
         open_names: list[int] = [self.name]
         embeds: list[bool] = [False]
-        c: cython.uint
         while True:
             i = self._next_tag(i)
             if i < 0:
                 return -1
-            c = self.source[i + 1] if i + 1 < self.n else 0
+            c: cython.uint = self.source[i + 1] if i + 1 < self.n else 0
             if c == 33 and self.buffer[i : i + 9] == b"<![CDATA[":
                 i = self.buffer.find(b"]]>", i)
                 if i < 0:

@@ -14,8 +14,7 @@ from victor_spark.html.characters import properties
 from victor_spark.kernels import assemble, views
 from victor_spark.rendering import formulas
 from victor_spark.rendering.num import KIND
-from victor_spark.rendering.shown import has, shown, with_texts
-from victor_spark.rendering.shown import needs_html as needs_source
+from victor_spark.rendering.shown import has, in_lines, shown, with_texts
 from victor_spark.rendering.structure import MARK, Structure, columns_of
 
 
@@ -37,7 +36,9 @@ def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
 
 def needs_html(blocks: Blocks, html: str) -> bool:
     """Whether plain text follows the html of the page: it has tables, formulas or what `shown` reads."""
-    return bool((blocks.td_group > 0).any()) or needs_source(blocks) or has_formulas(blocks, html)
+    named = any(has(blocks, name) for name in ("sup", "q", "cite"))
+    is_read = named or (blocks.td_group > 0).any() or in_lines(blocks, ~blocks.left_out)
+    return bool(is_read) or has_formulas(blocks, html)
 
 
 def has_formulas(blocks: Blocks, html: str) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from victor_spark.blocks import Blocks, Bool, first_from
 from victor_spark.html.tags import BIT, GROUPS
@@ -87,21 +86,18 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
         places = np.flatnonzero(blocks.points >= _INVISIBLE.min())
         places = places[np.isin(blocks.points[places], _INVISIBLE)]
         if len(places):
-            blocks = _without(blocks, places)
+            points = np.delete(blocks.points, places)
+            start, end = (
+                (column - np.searchsorted(places, column)).astype(np.int32)
+                for column in (blocks.text_start, blocks.text_end)
+            )
+            blocks = replace(blocks, points=points, text=text_of(points), text_start=start, text_end=end)
             hidden += np.flatnonzero(blocks.text_start == blocks.text_end).tolist()
     if hidden:
         left_out = blocks.left_out.copy()
         kept[hidden], left_out[hidden] = False, True
         blocks = replace(blocks, left_out=left_out)
     return with_texts(blocks, texts), kept
-
-
-def _without(blocks: Blocks, places: npt.NDArray[np.intp]) -> Blocks:
-    """The blocks without the characters at some places of their texts."""
-    points = np.delete(blocks.points, places)
-    columns = (blocks.text_start, blocks.text_end)
-    start, end = ((column - np.searchsorted(places, column)).astype(np.int32) for column in columns)
-    return replace(blocks, points=points, text=text_of(points), text_start=start, text_end=end)
 
 
 def with_texts(blocks: Blocks, texts: dict[int, str]) -> Blocks:
@@ -186,7 +182,7 @@ def _hidden(blocks: Blocks, kept: Bool, html: str) -> Iterator[int]:
     """Short blocks of elements in a line or a table that their own style hides; others open on a click."""
     sizes = blocks.text_end - blocks.text_start
     until = 0  # the block after the last such element
-    for row in _in_lines(blocks, (kept | (blocks.td_group > 0)) & ~blocks.left_out):
+    for row in in_lines(blocks, (kept | (blocks.td_group > 0)) & ~blocks.left_out):
         at = start = int(blocks.start[row])
         for _ in range(_MOST_UP + 1 if row >= until else 0):
             at = html.rfind("<", 0, at)
@@ -209,7 +205,7 @@ def _end(html: str, tag: "re.Match[str]") -> int:
     return 0
 
 
-def _in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
+def in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
     """Those of some blocks that an element around them may hide, in a table or a paragraph with others."""
     has_next = blocks.paragraph[1:] == blocks.paragraph[:-1]
     among_others = np.concatenate([has_next, [False]]) | np.concatenate([[False], has_next])
@@ -217,12 +213,6 @@ def _in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
     brackets = (blocks.heading_level > 0) & (blocks.points[blocks.text_start] == ord("["))
     there = chosen & (by_style | (brackets & among_others))
     return np.flatnonzero(there).tolist()
-
-
-def needs_html(blocks: Blocks) -> bool:
-    """Whether `shown` reads the html of such blocks."""
-    named = any(has(blocks, name) for name in ("sup", "q", "cite"))
-    return named or bool(_in_lines(blocks, ~blocks.left_out))
 
 
 def has(blocks: Blocks, element: str) -> bool:

@@ -125,7 +125,6 @@ class Walk:
         """The elements."""
         n: cython.Py_ssize_t = self.html.shape[0]
         i: cython.Py_ssize_t = 0
-        begin: cython.Py_ssize_t
         block: cython.Py_ssize_t = 0
         depth: cython.Py_ssize_t = 0
         row: cython.Py_ssize_t = 0
@@ -205,7 +204,6 @@ class Walk:
         seed: cython.uint = 2166136261
         name: cython.uint
         word: cython.uint
-        c: cython.uint
         while i < end:
             if self.html[i] != 61 or self.html[i + 1] != 34:
                 i += 1
@@ -215,7 +213,7 @@ class Walk:
             name = word = seed
             while i < end and self.html[i] != 34:
                 if named:
-                    c = self.html[i]
+                    c: cython.uint = self.html[i]
                     if 65 <= c <= 90:
                         c += 32
                     if (97 <= c <= 122) or 48 <= c <= 57:

@@ -24,6 +24,7 @@ from victor_spark.errors import ConfigurationError, UsageError
 from victor_spark.spark import plan
 from victor_spark.spark.rows import Row, record_row, row_batches
 from victor_spark.warc import inputs, reading
+from victor_spark.warc.headers import tokens
 from victor_spark.warc.records import Record
 
 try:
@@ -40,18 +41,14 @@ def register(spark: SparkSession) -> None:
     spark.dataSource.register(WarcDataSource)
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(part.strip().lower() for part in text.split(",") if part.strip())
-
-
 def _statuses(text: str) -> tuple[int, ...]:
-    return tuple(range(100, 600)) if text.strip().lower() == "all" else tuple(map(int, _words(text)))
+    return tuple(range(100, 600)) if text.strip().lower() == "all" else tuple(map(int, tokens(text)))
 
 
 _READING: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "statuses": ("statuses", _statuses),
-    "mimetypes": ("mime_types", _words),
-    "recordtypes": ("record_types", _words),
+    "mimetypes": ("mime_types", tokens),
+    "recordtypes": ("record_types", tokens),
     "maxbytes": ("max_bytes", int),
 }
 """Option (without case, as in Spark) → the field of ReadOptions, and the function that reads the text."""

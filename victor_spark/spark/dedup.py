@@ -22,7 +22,7 @@ from pyspark.sql import functions as sf
 from victor_spark import minhash, tables
 from victor_spark.errors import OutputError
 from victor_spark.logs import log
-from victor_spark.spark import output
+from victor_spark.spark import output, waves
 from victor_spark.spark.files import (
     CloudFiles,
     Files,
@@ -82,10 +82,7 @@ def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
                 if request.target:
                     marks = duplicates.select(*_KEY, *_MARKS)
                     found = pages.join(marks, [*_KEY], "left").select(*pages.columns, *_MARKS)
-                    version = {tables.VERSION_KEY: tables.PAGES_VERSION}
-                    found = found.withMetadata(tables.VERSION_COLUMN, version)
-                    found = found.where("duplicate_of IS NULL") if request.drop else found
-                    _write(found, draft)
+                    waves.write(found.where("duplicate_of IS NULL") if request.drop else found, draft)
                 remove_checksums(files, f"{_STAGED}/duplicates")
                 files.remove("duplicates")
                 files.move(f"{_STAGED}/duplicates", "duplicates")
@@ -116,12 +113,8 @@ def _pages(spark: SparkSession, files: Files, location: str) -> DataFrame:
 
 def _written(frame: DataFrame, location: str) -> DataFrame:
     """The same table, written and read back, so that its plan ends there."""
-    _write(frame, location)
-    return frame.sparkSession.read.parquet(literal(location))
-
-
-def _write(frame: DataFrame, location: str) -> None:
     frame.write.mode("overwrite").option("compression", "zstd").parquet(location)
+    return frame.sparkSession.read.parquet(literal(location))
 
 
 def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[DataFrame, dict[str, int]]:

@@ -62,8 +62,7 @@ class Sample:
 
     `failed_shards` has the reasons of those of `shards` that couldn't be read (on). `weight` is the part of
     the plan's scale that was sampled, `rates` are weight and pages of each range. `n_resident` is the peak
-    memory of cleaning. `indivisible` are shards without ranges: one gzip stream for all records, which one
-    task has to read.
+    memory of cleaning.
     """
 
     n_bytes: int = 0
@@ -75,7 +74,6 @@ class Sample:
     shards: set[str] = field(default_factory=set)
     failed_shards: dict[str, str] = field(default_factory=dict)
     rates: list[tuple[int, int]] = field(default_factory=list)
-    indivisible: list[str] = field(default_factory=list)
 
     @property
     def error(self) -> float | None:
@@ -107,7 +105,6 @@ def sample(
                 break
     found.seconds = _cpu_seconds() - before
     found.n_resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * RSS_UNIT
-    found.indivisible = [name for name, is_divisible in divisible.items() if not is_divisible]
     written = io.BytesIO()
     pq.write_table(pa.Table.from_batches(rows, schema=work.schema), written, compression="zstd")
     found.n_output = written.tell()
@@ -211,7 +208,6 @@ def estimate(
             "n_pages": sampled.counts.n_pages,
             "n_failed_shards": len(sampled.failed_shards),
             "cpu_seconds": round(sampled.seconds, 2),
-            "indivisible": sampled.indivisible,
             "failed_shards": dict(list(sampled.failed_shards.items())[:20]),
         },
     }

@@ -33,18 +33,9 @@ class Lock:
     `folder`: where it lies on this machine, whose filesystem locks it, if it can; else by a lease in it.
     """
 
-    def __init__(
-        self,
-        store: "Files",
-        folder: Path | None = None,
-        *,
-        beat: float | None = None,
-        patience: float | None = None,
-    ) -> None:
+    def __init__(self, store: "Files", folder: Path | None = None) -> None:
         self._store, self._folder = store, folder
         self._descriptor: int | None = None
-        self._beat_seconds = BEAT_SECONDS if beat is None else beat
-        self._patience = PATIENCE_SECONDS if patience is None else patience
         self._holder, self._count, self._is_held = "", 0, False
         self._lost, self._released = threading.Event(), threading.Event()
         self._keeper = threading.Thread(target=self._keep, daemon=True)
@@ -67,12 +58,12 @@ class Lock:
         wait = threading.Event().wait  # by the monotonic clock
         before = self._store.read(LEASE)
         if before is not None:
-            wait(self._patience)
+            wait(PATIENCE_SECONDS)
             if self._store.read(LEASE) not in (before, None):
                 return False
         self._holder, self._count = str(uuid4()), 0
         self._write()
-        wait(min(_SETTLING_SECONDS, self._beat_seconds))  # if two found it free, the second to write has it
+        wait(min(_SETTLING_SECONDS, BEAT_SECONDS))  # if two found it free, the second to write has it
         self.beat()
         if self._lost.is_set():
             return False
@@ -91,7 +82,7 @@ class Lock:
             os.close(self._descriptor)
             self._descriptor = None
         if self._is_held:
-            self._keeper.join(self._patience)  # a beat under way would write the lease again
+            self._keeper.join(PATIENCE_SECONDS)  # a beat under way would write the lease again
             if not self._lost.is_set():
                 self._store.remove(LEASE)
         self._is_held = False
@@ -112,12 +103,12 @@ class Lock:
     def _keep(self) -> None:
         """Beats until the lease is released or lost."""
         last, lost, released = time.monotonic(), self._lost, self._released
-        while not released.wait(self._beat_seconds) and not lost.is_set():
+        while not released.wait(BEAT_SECONDS) and not lost.is_set():
             try:
                 self.beat()
                 last = time.monotonic()
             except Exception:  # noqa: BLE001 - the store is away: it may be back at the next beat
-                if time.monotonic() - last > _SILENT_BEATS * self._beat_seconds:  # others will take the lease
+                if time.monotonic() - last > _SILENT_BEATS * BEAT_SECONDS:  # others will take the lease
                     lost.set()
 
 

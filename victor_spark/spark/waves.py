@@ -144,7 +144,7 @@ def clean(writing: Writing, wave: int) -> Written:
         return Written(started, seconds, *tasks.written(reports))
 
 
-def write(pages: DataFrame, location: str, folders: Iterable[str]) -> None:
+def write(pages: DataFrame, location: str, folders: Iterable[str] = ()) -> None:
     """Writes pages by Spark as Parquet, with the schema's version."""
     pages = pages.withMetadata(tables.VERSION_COLUMN, {tables.VERSION_KEY: tables.PAGES_VERSION})
     pages.write.mode("overwrite").option("compression", "zstd").partitionBy(*folders).parquet(location)

@@ -1,6 +1,7 @@
 """Where records begin and end in bytes that may be damaged: block ends, the search for the next record."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -112,20 +113,14 @@ def next_member(source: Source, start: int, syntax: Syntax, end: int = END) -> i
         window = source.read_at(position, min(_WINDOW, end - position))
         found = window.find(magic)
         while found >= 0:
-            if _begins_record(source, position + found, syntax):
-                return position + found
+            at = position + found
+            with suppress(CorruptError):
+                parts = member_parts(source, at, _PROBED[source.compression], step=_PROBE, retry=0)
+                if syntax.start.match(gathered(parts, syntax.reach).content):
+                    return at
             found = window.find(magic, found + 1)
         position += max(len(window) - len(magic) + 1, 1)
     return None
-
-
-def _begins_record(source: Source, offset: int, syntax: Syntax) -> bool:
-    try:
-        parts = member_parts(source, offset, _PROBED[source.compression], step=_PROBE, retry=0)
-        start = gathered(parts, syntax.reach).content
-    except CorruptError:
-        return False
-    return syntax.start.match(start) is not None
 
 
 def packing_within(source: Source) -> tuple[Compression, Syntax] | None:

@@ -173,8 +173,6 @@ def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
     values: dict[bytes, list[str]] = {}
     for field in _HTTP_FIELD.finditer(block, start, stop):
         name = field[1].lower()
-        if name not in _READ:
-            continue
         if not name.endswith(b"encoding"):
             values.pop(name, None)
         values.setdefault(name, []).append(field[2].strip().decode("latin-1"))
@@ -188,9 +186,6 @@ def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
         length=length,
         complete=end is not None,
     )
-
-
-_READ: Final = frozenset({b"content-type", b"content-encoding", b"transfer-encoding", b"content-length"})
 
 
 def tokens(value: str) -> tuple[str, ...]:
@@ -218,20 +213,15 @@ def fetch_time(date: str | None) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(date.strip())
-    except ValueError:
-        return _from_digits(date)
+    except ValueError:  # the leading digits may be year, month, day, hour, minute, second, as far as they go
+        digits = "".join(_DIGITS.findall(date.partition(".")[0]))[:14]
+        try:
+            return datetime.strptime(digits, "%Y%m%d%H%M%S"[: len(digits) - 2]).replace(tzinfo=UTC)
+        except ValueError:
+            return None
     try:
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except OverflowError:
-        return None
-
-
-def _from_digits(date: str) -> datetime | None:
-    """The date whose leading digits are year, month, day, hour, minute, second, as far as they go."""
-    digits = "".join(_DIGITS.findall(date.partition(".")[0]))[:14]
-    try:
-        return datetime.strptime(digits, "%Y%m%d%H%M%S"[: len(digits) - 2]).replace(tzinfo=UTC)
-    except ValueError:
         return None
 
 

@@ -98,10 +98,6 @@ class Skip:
     blind: bool = False
 
 
-def _ignore(_: object) -> None:
-    """The default callback, which does nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """How a shard is read, the first time or after it killed a process.
@@ -110,8 +106,8 @@ class Attempt:
     that were read for the first time.
     """
 
-    begin: Callable[[Place], None] = _ignore
-    progress: Callable[[int], None] = _ignore
+    begin: Callable[[Place], None] = lambda _: None
+    progress: Callable[[int], None] = lambda _: None
     skip: Skip | None = None
 
 

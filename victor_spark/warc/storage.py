@@ -112,9 +112,7 @@ def is_pattern(path: str) -> bool:
 
 
 def unusable(path: str) -> str | None:
-    """Why a local path cannot be an input; None for files, folders and remote paths."""
-    if scheme(path) is not None:
-        return None
+    """Why a local path cannot be an input; None for files and folders."""
     try:
         os.path.abspath(path).encode()
         mode = os.stat(path).st_mode
