@@ -144,7 +144,7 @@ def _by_trigrams(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
 
 def _by_ranks(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
     """Cavnar and Trenkle (1994)."""
-    table = profiles.table(scores.rank_table, profiles.languages, False)
+    table = scores.rank_table(profiles, profiles.languages, False)
     text, starts, ends = folded(*joined(texts))
     letters = np.concatenate([[0], np.cumsum(text != ord(" "))])
     n_letters = letters[ends] - letters[starts]

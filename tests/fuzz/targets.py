@@ -206,8 +206,8 @@ def languages_score_as_uncompiled(content: bytes) -> None:
     shipped, lanes = profiles(), lanes_there()
     words = normalise.folded(*normalise.joined(texts))
     n = len(texts)
-    tables = shipped.table(scores.trigram_table), shipped.table(scores.lane_table, lanes)
-    ranks = shipped.table(scores.rank_table, lanes, True)
+    tables = scores.trigram_table(shipped), scores.lane_table(shipped, lanes)
+    ranks = scores.rank_table(shipped, lanes, True)
     outputs = []
     for kernel in (ngrams, twin("kernels.ngrams")):
         gains, n_gains = np.zeros((2, n, len(shipped.languages)), np.int32), np.zeros((2, n), np.int32)

@@ -51,8 +51,8 @@ def test_scores_are_the_same_uncompiled(
 ) -> None:
     letters = normalise.folded(*normalise.joined(texts))
     n = len(texts)
-    tables = shipped.table(scores.trigram_table), shipped.table(scores.lane_table, lanes)
-    ranks = shipped.table(scores.rank_table, lanes, True)
+    tables = scores.trigram_table(shipped), scores.lane_table(shipped, lanes)
+    ranks = scores.rank_table(shipped, lanes, True)
     outputs = []
     for kernel in (ngrams, uncompiled):
         gains, n_gains = np.zeros((2, n, len(shipped.languages)), np.int32), np.zeros((2, n), np.int32)

@@ -97,14 +97,3 @@ def test_other_formats_and_other_files_are_no_profiles(three: Profiles, tmp_path
             Profiles.from_bytes(wrong)
     with pytest.raises(ModelError, match=r"can't read language profiles .*missing\.npz"):
         Profiles.load(tmp_path / "missing.npz")
-
-
-def test_tables_are_built_once(three: Profiles) -> None:
-    built = []
-
-    def build(profiles: Profiles, key: str) -> str:
-        built.append(key)
-        return key
-
-    assert [three.table(build, "x"), three.table(build, "y"), three.table(build, "x")] == ["x", "y", "x"]
-    assert built == ["x", "y"]

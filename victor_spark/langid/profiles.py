@@ -9,11 +9,10 @@ so a profile can be read back as it was counted, and a language's arrays depend 
 
 import io
 import zipfile
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -30,11 +29,8 @@ FLOOR: Final = -12.0
 STEP: Final = -FLOOR / 255
 """Nats in one unit of gain."""
 N_NEAREST: Final = 15
-N_TABLES: Final = 24
-"""How many expanded tables one process keeps (one for all languages, one per set of targets)."""
 
 _COMMONEST: Final = 400
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,14 +50,13 @@ class Profile:
         return np.argsort(-self.gains.astype(np.int32), kind="stable")[:n]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Profiles:
-    """The profiles of some languages, and the tables expanded from them in this process."""
+    """The profiles of some languages."""
 
     languages: tuple[str, ...]
     profiles: Mapping[str, Profile]
     nearest: Mapping[str, tuple[str, ...]]
-    _tables: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict, repr=False)
 
     @classmethod
     def from_bytes(cls, data: bytes, languages: Collection[str] | None = None) -> "Profiles":
@@ -135,16 +130,6 @@ class Profiles:
             arrays[f"{name}/ngrams"] = _bytes("\n".join(profile.ngrams))
         np.savez_compressed(output, allow_pickle=False, nearest=nearest, **arrays)
         return output.getvalue()
-
-    def table(self, build: Callable[..., _T], *key: Hashable) -> _T:
-        """`build(self, *key)`, built once while it is among the N_TABLES used last."""
-        full_key = (build, *key)
-        if full_key not in self._tables:
-            self._tables[full_key] = build(self, *key)
-            if len(self._tables) > N_TABLES:
-                self._tables.popitem(last=False)
-        self._tables.move_to_end(full_key)
-        return cast("_T", self._tables[full_key])
 
     def listing(self, language: str) -> Iterator[str]:
         """One language's profile as lines of text: n-grams by rank, then trigrams by probability."""

@@ -11,6 +11,7 @@ so that short texts don't depend on the order of ties.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -33,6 +34,8 @@ _N_COUNTS: Final = 256
 """Higher counts are equal: the commonest n-grams of a page share a rank."""
 _REST_NGRAMS: Final = 50
 """The same for n-grams."""
+N_TABLES: Final = 8
+"""How many tables of a kind one process keeps (of all languages, or of one set of targets)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +53,7 @@ def slots_of(grams: UInt32, first: UInt32, counts: UInt32) -> UInt64:
     return slots
 
 
+@lru_cache(maxsize=N_TABLES)
 def trigram_table(profiles: Profiles) -> TrigramTable:
     """The table of all languages."""
     loaded = [profiles.profiles[name] for name in profiles.languages]
@@ -59,6 +63,7 @@ def trigram_table(profiles: Profiles) -> TrigramTable:
     return _table(trigrams, np.repeat(np.arange(len(loaded), dtype=np.uint16), lengths), gains)
 
 
+@lru_cache(maxsize=N_TABLES)
 def lane_table(profiles: Profiles, lanes: tuple[str, ...]) -> TrigramTable:
     """The table of few languages; a last column is for trigrams that only other languages have."""
     parts = [(profiles.profiles[name].trigrams, profiles.profiles[name].gains) for name in lanes]
@@ -101,7 +106,7 @@ def gains(
 
     With `lanes` the columns are these languages and all others as one.
     """
-    expanded = profiles.table(lane_table, lanes) if lanes else profiles.table(trigram_table)
+    expanded = lane_table(profiles, lanes) if lanes else trigram_table(profiles)
     n_columns = len(lanes) + 1 if lanes else len(profiles.languages)
     output = np.zeros((len(starts), n_columns), dtype=np.int32)
     n_letters = np.zeros(len(starts), dtype=np.int32)
@@ -124,6 +129,7 @@ class RankTable:
     ranks: UInt8
 
 
+@lru_cache(maxsize=N_TABLES)
 def rank_table(profiles: Profiles, lanes: tuple[str, ...], with_rest: bool) -> RankTable:
     """The lanes' n-grams; with_rest: a last column for n-grams that only other languages have."""
     nodes: dict[str, int] = {}
@@ -190,8 +196,8 @@ def block_scores(
     without letters. `targets` are labels of `profiles`; only a block's first letters are read.
     """
     numbers = settings().blocks
-    lanes = profiles.table(lanes_of, tuple(targets))
-    ranks = profiles.table(rank_table, lanes, True)
+    lanes = lanes_of(profiles, tuple(targets))
+    ranks = rank_table(profiles, lanes, True)
     letters = folded(text, starts, ends)
     of_lanes, n_letters = gains(profiles, *letters, numbers.most_letters, lanes)
     out_of_place, n_ngrams = distances(ranks, *letters, numbers.most_letters)
@@ -202,6 +208,7 @@ def block_scores(
     return langid1.astype(np.float32), langid2.astype(np.float32), n_letters
 
 
+@lru_cache(maxsize=N_TABLES)
 def lanes_of(profiles: Profiles, targets: tuple[str, ...]) -> tuple[str, ...]:
     """The targets and then their rivals: as many lanes as conf/ says, less one for all the rest."""
     numbers = settings()
