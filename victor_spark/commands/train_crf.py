@@ -229,7 +229,7 @@ def _write(
         cross_validation.write_out_of_fold(output / cross_validation.OUT_OF_FOLD, pages, first)
     (output / model_files.FILE_NAME).write_bytes(model_files.to_bytes(trained))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
-    (output / "CARD.md").write_text(report.card(output.resolve().name, metrics), encoding="utf-8")
+    (output / "CARD.md").write_text(report.card("crf", output.resolve().name, metrics), encoding="utf-8")
 
 
 def _draw(output: Path, results: Results) -> None:

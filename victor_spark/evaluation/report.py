@@ -284,23 +284,8 @@ _MEASURES: Final = ("accuracy", "unlabelled_accuracy", "precision", "recall")
 _CARD: Final = Path(__file__).with_name("card.md")
 
 
-def card(name: str, metrics: Mapping[str, Any]) -> str:
-    """The card of a model as Markdown, from what `victor train crf` put into metrics.json."""
-    return _made("crf", name, metrics)
-
-
-def card_unseen(metrics: Mapping[str, Any]) -> str:
-    """The section on quality out of fold; its pictures are files beside the card."""
-    return _made("unseen", metrics).rstrip("\n")
-
-
-def card_ncleaner(name: str, metrics: Mapping[str, Any]) -> str:
-    """The model card, from what `victor train ncleaner` puts into metrics.json."""
-    rows = metrics["held_out"]
-    return _made("ncleaner", name, metrics, rows[ALL]["n_sites"] if rows else 0)
-
-
-def _made(macro: str, *arguments: Any) -> str:
+def card(macro: str, *arguments: Any) -> str:
+    """What a macro of card.md makes of a model's metrics.json, as Markdown: crf, ncleaner or unseen."""
     about = configuration.toml(resources.directory("conf") / "gold_sets.toml")
     known = {"about": about, "paper": PAPER, "held_out": HELD_OUT, "block_row": block_row}
     return str(getattr(resources.template(_CARD).make_module(known), macro)(*arguments))

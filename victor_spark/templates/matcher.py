@@ -6,9 +6,9 @@ order of templates doesn't matter); the intervals of all matches are united, and
 """
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -94,21 +94,17 @@ class Matchers:
     def __init__(self, table: pa.Table, view: str = TEXT, *, n_kept: int = 256) -> None:
         chosen = table.filter(pc.equal(table["view"], view)).select(["site", "tokens", "regex"])
         self._table, self._rows = chosen.combine_chunks(), by_site(chosen["site"])
-        self._view, self._n_kept = view, n_kept
-        self._ready: OrderedDict[str, Matcher] = OrderedDict()
+        self._view = view
+        self._ready = lru_cache(maxsize=n_kept)(self._built)
 
     def of(self, site: str) -> Matcher | None:
         """The site's matcher; None where the table has no template of it. Vanished templates count, too."""
-        if site not in self._rows:
-            return None
-        if site not in self._ready:
-            chosen = self._table.take(self._rows[site])
-            pairs = zip(chosen["tokens"].to_pylist(), chosen["regex"].to_pylist(), strict=True)
-            self._ready[site] = Matcher(pairs, self._view)
-            if len(self._ready) > self._n_kept:
-                self._ready.popitem(last=False)
-        self._ready.move_to_end(site)
-        return self._ready[site]
+        return self._ready(site) if site in self._rows else None
+
+    def _built(self, site: str) -> Matcher:
+        chosen = self._table.take(self._rows[site])
+        pairs = zip(chosen["tokens"].to_pylist(), chosen["regex"].to_pylist(), strict=True)
+        return Matcher(pairs, self._view)
 
 
 def by_site(column: pa.ChunkedArray) -> dict[str, Int32]:
