@@ -158,7 +158,7 @@ def _by_nearness(nearness: Int32, n_letters: int, n_ngrams: int, languages: tupl
         return UNKNOWN
     best, rival = best_and_rival(nearness, languages)
     lead = (float(nearness[best]) - rival) / (min(n_ngrams, ngrams.N_RANKED) * ngrams.FARTHEST)
-    return Guess(languages[best], lead, 1 / (1 + math.exp(-lead * math.sqrt(n_letters) * 10)))
+    return Guess(languages[best], 1 / (1 + math.exp(-lead * math.sqrt(n_letters) * 10)))
 
 
 IDENTIFIERS: Final[Mapping[str, Callable[[Profiles], Identifier]]] = {

@@ -2,8 +2,8 @@
 
 python -m research.preferences --data PAGES
 
-Trains and decides as `victor train crf` does with the same --features, --folds, --measured-folds and
---iterations. The curve goes to preferences.json in --results.
+Trains and decides as `victor train crf` does with the same --features, --folds and --iterations.
+The curve goes to preferences.json in --results.
 """
 
 import argparse
@@ -108,14 +108,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--results", metavar="DIR", type=Path, default=research.RESULTS, help="default: %(default)s"
     )
     parser.add_argument("--features", metavar="NAME", default=trials.FEATURE_SET, help="default: %(default)s")
-    for name, default in (("folds", 5), ("measured-folds", None), ("iterations", 60), ("jobs", 1)):
+    for name, default in (("folds", 5), ("iterations", 60), ("jobs", 1)):
         parser.add_argument(f"--{name}", metavar="N", type=int, default=default, help="default: %(default)s")
     options = parser.parse_args(arguments)
     try:
         pages = trials.labelled(options.data)
         train = crf.recipe(from_conf(options.features), TrainingOptions(max_iterations=options.iterations))
-        n_folds = {"n_folds": options.folds, "n_measured": options.measured_folds or 0}
-        results = cross_validation.cross_validate(pages, train, **n_folds, n_jobs=options.jobs)
+        results = cross_validation.cross_validate(pages, train, n_folds=options.folds, n_jobs=options.jobs)
     except VictorError as error:
         print(f"preferences: error: {error}", file=sys.stderr)
         return error.exit_code

@@ -135,7 +135,8 @@ def _models(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
             f"## Model `{name}`\n\nMade by `{of_model['command']}`, where PAGES is the annotated data."
         )
         parts.append(
-            report.card_unseen(of_model)
+            report.card("unseen", of_model)
+            .rstrip("\n")
             .replace("](", f"](../models/crf/{name}/")
             .replace("## Quality", "### Quality")
         )

@@ -1,6 +1,5 @@
 """`victor train crf`: from annotated pages to a model directory that cleans pages, or one clear line."""
 
-import gzip
 import json
 from pathlib import Path
 
@@ -107,8 +106,6 @@ def test_a_model_may_look_at_site_templates(tmp_path: Path, monkeypatch: pytest.
         (["--features", "victor-1984"], "victor-1984"),
         (["--folds", "1"], "--folds"),
         (["--folds", "50"], "sites"),
-        (["--algorithm", "ap", "--c2", "1"], "--c2"),
-        (["--c1", "-1"], "--c1"),
         (["--output", "/dev/null/model"], "cannot write"),
     ],
 )
@@ -155,20 +152,6 @@ def test_of_fewer_sites_than_folds_every_site_is_a_fold(tmp_path: Path) -> None:
     words = ["--gold", str(data / "news.jsonl"), "--output", str(output), "--iterations", "2"]
     assert run(*words) == 0
     assert json.loads((output / "metrics.json").read_text())["n_folds"] == 2
-
-
-def test_one_of_three_folds_is_measured_and_the_card_says_so(tmp_path: Path) -> None:
-    data, output = write_sets(tmp_path / "pages"), tmp_path / "mine"
-    words = ["--features", "victor-2008", "--folds", "3", "--measured-folds", "1", "--iterations", "2"]
-    assert run("--data", str(data), "--output", str(output), *words) == 0
-    metrics = json.loads((output / "metrics.json").read_text())
-    n_pages = metrics["cross_validation"]["victor-2008"]["all"]["n_pages"]
-    assert 0 < n_pages < metrics["n_labelled_pages"] / 2
-    assert len(gzip.decompress((output / "out_of_fold.jsonl.gz").read_bytes()).splitlines()) == n_pages
-    assert f"3-fold cross-validation by site (no site in two folds), {n_pages} pages of 1 of the folds" in (
-        output / "CARD.md"
-    ).read_text(encoding="utf-8")
-    assert "--folds 3 --measured-folds 1" in metrics["command"]
 
 
 def test_what_the_user_did_not_want_measured_is_told_as_well(

@@ -65,9 +65,6 @@ def test_no_cleaner_has_seen_the_site_it_is_judged_on(pages: list[LabelledPage])
     assert [result.id for result in results] == [page.gold.id for page in pages]
     assert all(result.site not in seen[result.fold] for result in results)
     assert all(len(sites) == 4 for sites in seen)
-    part = cross_validation.cross_validate(pages, train, n_folds=3, n_measured=2)["long"]
-    assert len(seen) == 5, "a fold that is not measured is not trained"
-    assert [(r.id, r.fold, r.words) for r in part] == [(r.id, r.fold, r.words) for r in results if r.fold < 2]
 
 
 # From Python 3.12 on a process with threads (numpy's) is warned before it forks; the children use none.

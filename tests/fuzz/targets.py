@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from html import unescape
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -38,7 +38,7 @@ from victor_spark.parser.elements import in_source
 from victor_spark.parser.parse import parse
 from victor_spark.templates import patterns as template_patterns
 from victor_spark.templates.matcher import Matcher
-from victor_spark.templates.repeats import corpus, lcp_array, repeats, suffix_array
+from victor_spark.templates.repeats import corpus, repeats, suffix_array
 from victor_spark.templates.tokens import TOKENISERS, spans
 from victor_spark.warc.records import Record
 from victor_spark.words import match
@@ -184,16 +184,11 @@ def finds_what_expressions_find(content: bytes) -> None:
 
 
 def repeats_are_those_of_the_definition(content: bytes) -> None:
-    """The suffix array is sorted, the LCP array is what neighbours share, classes are the maximal repeats."""
+    """The suffix array is sorted, classes are the maximal repeats."""
     pages = [np.array([*part], dtype=np.int32) % 3 for part in content[1:40].split(b"\xff")]
     ground = corpus(pages, 3)
     places, text = suffix_array(ground.symbols), ground.symbols.tolist()
     assert places.tolist() == sorted(range(len(text)), key=lambda place: text[place:])
-    lcp = lcp_array(ground.symbols, places)
-    for rank, (one, other) in enumerate(pairwise(places.tolist()), 1):
-        length = int(lcp[rank])
-        assert text[one : one + length] == text[other : other + length]
-        assert text[one + length : one + length + 1] != text[other + length : other + length + 1]
     least = content[0] % 3 + 1 if content else 1
     edges = np.zeros(len(text), dtype=np.uint8)
     found = repeats(ground, edges, least_length=least, least_documents=1)

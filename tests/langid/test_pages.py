@@ -186,7 +186,7 @@ def test_the_model_of_fasttext_is_read_from_a_file_that_nobody_else_can_name_or_
 
     def identifier(path: Path) -> Callable[[Sequence[str]], list[Guess]]:
         loaded.append((path.read_bytes(), path.stat().st_mode & 0o777, path))
-        return lambda texts: [Guess(None, 0.0, 0.0) for _ in texts]
+        return lambda texts: [Guess(None, 0.0) for _ in texts]
 
     monkeypatch.setattr("victor_spark.langid.fasttext_model.identifier", identifier)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

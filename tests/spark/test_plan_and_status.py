@@ -259,7 +259,7 @@ def test_what_is_missing_lost_or_failed_is_told(
     assert [wave["state"] for wave in told["waves"][:4]] == ["missing", "failed", "lost", "done"]
     assert told["n_rows"] < N
     assert 0 < told["share_done"] < 1
-    assert main(["status", str(partly), "--waves"]) == 4
+    assert main(["status", str(partly)]) == 4
     shown = capsys.readouterr().out
     assert "wave 1 failed: No space left on device" in shown
     assert "incomplete: the same command resumes it" in shown

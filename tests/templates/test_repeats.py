@@ -1,4 +1,4 @@
-"""Suffix array, LCP and the classes of repeated strings, against what their definitions say."""
+"""Suffix array and the classes of repeated strings, against what their definitions say."""
 
 from collections import defaultdict
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.kernels.test_uncompiled import from_source
 from victor_spark.blocks import Int32
 from victor_spark.templates import repeats as module
-from victor_spark.templates.repeats import Corpus, Repeats, corpus, lcp_array, repeats, suffix_array
+from victor_spark.templates.repeats import Corpus, Repeats, corpus, repeats, suffix_array
 
 documents = st.lists(
     st.lists(st.integers(0, 2), max_size=12).map(lambda symbols: np.array(symbols, dtype=np.int32)),
@@ -27,20 +27,6 @@ documents = st.lists(
 def test_suffixes_are_in_order(symbols: list[int]) -> None:
     found = suffix_array(np.array(symbols, dtype=np.int32))
     assert found.tolist() == sorted(range(len(symbols)), key=lambda place: symbols[place:])
-
-
-@given(pages=documents)
-def test_the_lcp_array_is_what_neighbours_share(pages: list[Int32]) -> None:
-    ground = corpus(pages, 3)
-    places = suffix_array(ground.symbols)
-    lcp = lcp_array(ground.symbols, places)
-    text = ground.symbols.tolist()
-    for rank in range(1, len(places)):
-        one, other = text[places[rank - 1] :], text[places[rank] :]
-        shared = next(
-            (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-        )
-        assert lcp[rank] == shared
 
 
 def by_definition(

@@ -18,8 +18,7 @@ Changes nothing; safe while the run is active. The same victor clean command res
 
 examples:
   victor status out                   a few lines
-  victor status out --waves           one line per wave as well
-  victor status out --json            the same as JSON
+  victor status out --json            as JSON, with every wave
   victor status out && publish out    continue only if it is complete
 """
 
@@ -59,7 +58,6 @@ examples:
 
 STATUS_OPTIONS: Final = (
     option("OUT", "the --output of victor clean", dest="output"),
-    switch("--waves", "print one line per wave"),
     switch("--json", "print JSON"),
 )
 EXPORT_OPTIONS: Final = (
@@ -92,7 +90,7 @@ def status(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
     else:
-        print("\n".join(status.as_lines(found, every_wave=arguments.waves)))
+        print("\n".join(status.as_lines(found)))
     return EXIT_DONE if found["complete"] else EXIT_INCOMPLETE
 
 

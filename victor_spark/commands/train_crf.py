@@ -47,8 +47,8 @@ from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
 DEFAULT_FEATURES: Final = MODELS["victor"].removeprefix("crf/")
 FOLDS: Final = 10
 FOLDS_OF_FEW: Final = 3
-_SELECTED: Final = ("start_from", "strength", "sets", "without", "features", "folds", "measured_folds")
-_REPEATED: Final = (*_SELECTED, "algorithm", "iterations", "c1", "c2")
+_SELECTED: Final = ("start_from", "strength", "sets", "without", "features", "folds")
+_REPEATED: Final = (*_SELECTED, "algorithm", "iterations")
 BEFORE: Final = "{name}, before"
 """The start model in the cross-validation of an adapted one."""
 
@@ -66,12 +66,9 @@ OPTIONS: Final = (
     option("--start-from MODEL", "adapt this model: victor, victor-2008, or a model directory"),
     option("--without NAME...", "silence these features, for an ablation"),
     option("--folds K", f"folds by site; 0: none (default: {FOLDS}; {FOLDS_OF_FEW} with --start-from)", int),
-    option("--measured-folds N", "measure on the first N of the folds only (default: all)", options.positive),
     option("--jobs N", "folds at a time", options.positive, default=1),
     option("--algorithm", "lbfgs, or averaged perceptron", choices=sorted(ALGORITHMS), default="lbfgs"),
     option("--iterations N", "at most (default: 100, with --start-from 30)", options.positive),
-    option("--c1 X", "L1 regularisation, lbfgs only (default: 0)", options.seconds),
-    option("--c2 X", "L2 regularisation, lbfgs only (default: 1)", options.seconds),
     option("--strength X", f"of the new pages, with --start-from (default: {STRENGTH})", options.probability),
 )
 
@@ -101,8 +98,9 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
         pages = crf.with_shares(pages, MiningSettings())
     results: Results = {}
     if arguments.folds:
-        measured = {"n_folds": arguments.folds, "n_measured": arguments.measured_folds or 0}
-        results = cross_validation.cross_validate(pages, recipe.cleaners, **measured, n_jobs=arguments.jobs)
+        results = cross_validation.cross_validate(
+            pages, recipe.cleaners, n_folds=arguments.folds, n_jobs=arguments.jobs
+        )
         for name, judged in results.items():
             print(f"\n{name}\n{cross_validation.table(cross_validation.by_set(judged))}")
     _write(output, pages, results, recipe, arguments, why_not)
@@ -122,7 +120,7 @@ def _from_scratch(arguments: argparse.Namespace) -> Recipe:
         raise UsageError("--strength needs --start-from")
     arguments.features = arguments.features or DEFAULT_FEATURES
     arguments.iterations = arguments.iterations or 100
-    options = _options(arguments)
+    options = _options(arguments, {})
     table = without(from_conf(arguments.features), arguments.without)
     check_installed(table)
 
@@ -136,10 +134,10 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
             raise UsageError(f"--{name} cannot be combined with --start-from: the features stay the same")
     start = start_model(arguments.start_from)
     arguments.iterations = arguments.iterations or 30
-    arguments.c2 = training.C2 if arguments.c2 is None and arguments.algorithm == "lbfgs" else arguments.c2
     arguments.strength = STRENGTH if arguments.strength is None else arguments.strength
     arguments.features = None
-    options, strength = _options(arguments), arguments.strength
+    parameters = {"c2": training.C2} if arguments.algorithm == "lbfgs" else {}
+    options, strength = _options(arguments, parameters), arguments.strength
     old = {BEFORE.format(name=name): cleaner for name, cleaner in crf.cleaners(start).items()}
 
     def adapted(pages: Sequence[LabelledPage], progress: Progress | None = None) -> Model:
@@ -172,13 +170,10 @@ def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> tupl
     return min(FOLDS_OF_FEW if arguments.start_from else FOLDS, len(sites)), None
 
 
-def _options(arguments: argparse.Namespace) -> TrainingOptions:
-    given = {name: getattr(arguments, name) for name in ("c1", "c2") if getattr(arguments, name) is not None}
-    if given and arguments.algorithm != "lbfgs":
-        raise UsageError(f"--{next(iter(given))} belongs to --algorithm lbfgs")
+def _options(arguments: argparse.Namespace, parameters: Mapping[str, float]) -> TrainingOptions:
     if arguments.folds is not None and (arguments.folds < 0 or arguments.folds == 1):
         raise UsageError("--folds must be 0 (no measurement) or at least 2")
-    return TrainingOptions(arguments.algorithm, arguments.iterations, given)
+    return TrainingOptions(arguments.algorithm, arguments.iterations, parameters)
 
 
 def _labelled(files: Mapping[str, Path]) -> list[LabelledPage]:
@@ -219,7 +214,6 @@ def _write(
         "n_training_pages": trained_on.total(),
         "training_pages": dict(sorted(trained_on.items())),
         "n_folds": arguments.folds,
-        **({"n_measured_folds": n} if (n := arguments.measured_folds) else {}),
         "cross_validation": {name: cross_validation.by_set(judged) for name, judged in results.items()},
         "calibration_error": {
             name: measures.reliability(*cross_validation.blocks(judged)).error
@@ -235,7 +229,7 @@ def _write(
         cross_validation.write_out_of_fold(output / cross_validation.OUT_OF_FOLD, pages, first)
     (output / model_files.FILE_NAME).write_bytes(model_files.to_bytes(trained))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
-    (output / "CARD.md").write_text(report.card(output.resolve().name, metrics), encoding="utf-8")
+    (output / "CARD.md").write_text(report.card("crf", output.resolve().name, metrics), encoding="utf-8")
 
 
 def _draw(output: Path, results: Results) -> None:

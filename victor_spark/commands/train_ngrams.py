@@ -174,7 +174,7 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     output.mkdir(parents=True, exist_ok=True)
     (output / FILE_NAME).write_bytes(cleaner.to_bytes(model))
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
-    text = report.card_ncleaner(f"ncleaner/{output.resolve().name}", metrics)
+    text = report.card("ncleaner", f"ncleaner/{output.resolve().name}", metrics)
     (output / "CARD.md").write_text(text, encoding="utf-8")
 
 

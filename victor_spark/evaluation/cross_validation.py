@@ -55,13 +55,12 @@ FoldResults: TypeAlias = dict[int, dict[str, PageResult]]
 
 
 def cross_validate(
-    pages: Sequence[LabelledPage], train: Train, *, n_folds: int = 10, n_measured: int = 0, n_jobs: int = 1
+    pages: Sequence[LabelledPage], train: Train, *, n_folds: int = 10, n_jobs: int = 1
 ) -> Results:
-    """The results, out of fold, of each page in the first `n_measured` folds (0: all); progress on stderr.
+    """The results, out of fold, of each page; progress on stderr.
 
     `n_jobs` > 1 trains as many folds at a time in forked processes, each with its own memory.
     """
-    n_measured = min(n_measured or n_folds, n_folds)
     fold_of = folds_by_site([page.site for page in pages], [page.gold.set for page in pages], n_folds)
 
     def run(fold: int) -> FoldResults:
@@ -74,7 +73,7 @@ def cross_validate(
         }
 
     rows: FoldResults = {}
-    for of_fold in track(_each(run, n_measured, n_jobs), "folds", n_measured):
+    for of_fold in track(_each(run, n_folds, n_jobs), "folds", n_folds):
         rows |= of_fold
     return {name: [rows[row][name] for row in sorted(rows)] for name in next(iter(rows.values()))}
 

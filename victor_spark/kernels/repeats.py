@@ -1,5 +1,5 @@
 # cython: language_level=3, infer_types=True
-"""Repeated strings of a corpus of tokens: suffix array → LCP → classes with document frequency.
+"""Repeated strings of a corpus of tokens: suffix array and LCP array → classes with document frequency.
 
 Symbols are numbers; every document ends with a sentinel that occurs nowhere else, so no repeated
 string crosses it. Cython pure Python mode.
@@ -25,32 +25,6 @@ def whole_symbols(places: cython.int[::1], width: cython.int) -> cython.Py_ssize
 
 
 @cython.ccall
-def common_prefixes(
-    symbols: cython.const[cython.int][::1],
-    suffixes: cython.const[cython.int][::1],
-    work: cython.int[::1],
-    lcp: cython.int[::1],
-) -> cython.void:
-    """LCP array by Kasai's theorem in text order (Φ form): lcp[i] of suffixes i - 1 and i; lcp[0] is 0."""
-    n: cython.Py_ssize_t = symbols.shape[0]
-    length: cython.int = 0
-    for i in range(n):
-        work[suffixes[i]] = suffixes[i - 1] if i else -1
-    for i in range(n):
-        j = work[i]
-        if j < 0:
-            length = 0
-        else:
-            while i + length < n and j + length < n and symbols[i + length] == symbols[j + length]:
-                length += 1
-        work[i] = length
-        if length:
-            length -= 1
-    for i in range(n):
-        lcp[i] = work[suffixes[i]]
-
-
-@cython.ccall
 def classes(
     symbols: cython.const[cython.int][::1],
     suffixes: cython.const[cython.int][::1],
@@ -66,8 +40,9 @@ def classes(
 
     A maximal repeat can't grow to the left or right without losing occurrences. Rows of `found`: first
     and last place in the suffix array, length, document frequency; when there are more than it has room
-    for, the rest is only counted. `documents`: each position's document; `last`: -1 a document; `stack`
-    has four rows, one column per level of nesting (at most the longest repeat plus two).
+    for, the rest is only counted. `lcp`: what each suffix shares with the next (0 for the last);
+    `documents`: each position's document; `last`: -1 a document; `stack` has four rows, one column
+    per level of nesting (at most the longest repeat plus two).
     """
     n: cython.Py_ssize_t = suffixes.shape[0]
     top: cython.int = 0
@@ -80,7 +55,7 @@ def classes(
     stack[3, 0] = -1
     for i in range(n):
         # Suffix i joins what is open; then what its successor does not share is closed.
-        depth = lcp[i + 1] if i + 1 < n else 0
+        depth = lcp[i]
         before = symbols[suffixes[i] - 1] if suffixes[i] else -2
         left = cython.cast(cython.int, i)
         if depth > stack[1, top]:

@@ -23,8 +23,6 @@ from victor_spark.langid.settings import settings
 
 LABEL: Final = "__label__"
 OURS: Final = "victor:"
-_N_LABELS: Final = 10
-"""How many of a model's labels are looked at for the best rival outside the confusable group."""
 
 
 def identifier(path: Path) -> Identifier:
@@ -56,22 +54,14 @@ def _identify(model: Any, ours: bool, texts: Sequence[str]) -> list[Guess]:
     letters = [len(text) - text.count(" ") for text in read]
     given = read if ours else [" ".join(text.split()) for text in texts]
     clean = [text.encode("utf-8", "replace").decode("utf-8") for text in given]
-    labels, probabilities = model.predict(clean, k=_N_LABELS)
+    labels, probabilities = model.predict(clean)
     least = settings().page.least_letters
     return [
-        _guess(names, scores) if n_letters >= least else UNKNOWN
+        Guess(_name(names[0]), min(max(float(scores[0]), 0.0), 1.0))
+        if len(names) and n_letters >= least
+        else UNKNOWN
         for names, scores, n_letters in zip(labels, probabilities, letters, strict=True)
     ]
-
-
-def _guess(labels: Sequence[str], probabilities: Sequence[float]) -> Guess:
-    names = [_name(label) for label in labels]
-    scores = [min(max(float(score), 0.0), 1.0) for score in probabilities]
-    if not names:
-        return UNKNOWN
-    group = settings().group(names[0])
-    rival = max((score for name, score in zip(names, scores, strict=True) if name not in group), default=0.0)
-    return Guess(names[0], scores[0] - rival, scores[0])
 
 
 def _name(label: str) -> str:

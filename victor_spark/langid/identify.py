@@ -1,8 +1,8 @@
 """Which language a text is in, by Beesley's trigrams; the function type that other methods share.
 
-A guess names the best language, how much better it is than the best rival outside its confusable
-group, and a score like a probability. Texts with few letters, and texts that no profile fits, have the
-language None.
+A guess names the best language and a score like a probability, which grows with the lead over the best
+rival outside its confusable group. Texts with few letters, and texts that no profile fits, have the language
+None.
 """
 
 import math
@@ -21,21 +21,16 @@ from victor_spark.langid.settings import settings
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A text's language, or None; how far ahead of the best rival it is; and 0 ≤ score ≤ 1.
-
-    `difference` is in the method's own unit per letter: nats for Beesley, a share of the greatest
-    distance for Cavnar and Trenkle, probability for fastText.
-    """
+    """A text's language, or None, and 0 ≤ score ≤ 1."""
 
     language: str | None
-    difference: float
     score: float
 
 
 Identifier: TypeAlias = Callable[[Sequence[str]], list[Guess]]
 """Texts → a guess for each."""
 
-UNKNOWN: Final = Guess(None, 0.0, 0.0)
+UNKNOWN: Final = Guess(None, 0.0)
 
 
 def page(text: UInt32, profiles: Profiles) -> Guess:
@@ -108,8 +103,7 @@ def _by_gains(gains: Int32, n_letters: int, languages: tuple[str, ...]) -> Guess
     if n_letters < numbers.least_letters or gain < numbers.least_gain * n_letters:
         return UNKNOWN
     lead = gain - rival * STEP
-    score = 1 / (1 + math.exp(-min(lead / numbers.temperature, 50)))
-    return Guess(languages[best], lead / n_letters, score)
+    return Guess(languages[best], 1 / (1 + math.exp(-min(lead / numbers.temperature, 50))))
 
 
 def best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[int, int]:

@@ -81,7 +81,7 @@ def _guess(blocks: Blocks, profiles: Profiles) -> Guess:
     if not shares:
         return guess
     language, share = next(iter(shares.items()))
-    return Guess(language, guess.difference, share)
+    return Guess(language, share)
 
 
 def _page_language(guess: Guess, targets: tuple[str, ...], n_letters: int) -> PageLanguage:

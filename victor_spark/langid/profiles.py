@@ -50,9 +50,9 @@ class Profile:
         return np.argsort(-self.gains.astype(np.int32), kind="stable")[:n]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Profiles:
-    """The profiles of some languages, and each one's nearest languages."""
+    """The profiles of some languages."""
 
     languages: tuple[str, ...]
     profiles: Mapping[str, Profile]

@@ -80,7 +80,7 @@ def _wave(
     }
 
 
-def as_lines(found: Mapping[str, Any], *, every_wave: bool = False) -> Iterator[str]:
+def as_lines(found: Mapping[str, Any]) -> Iterator[str]:
     """The status in lines for people."""
     waves, stopped = found["waves"], found["stopped"]
     word = "complete" if found["complete"] else "incomplete: the same command resumes it"
@@ -107,12 +107,6 @@ def as_lines(found: Mapping[str, Any], *, every_wave: bool = False) -> Iterator[
     yield from (f"    {reason}" for reason in failed[:5])
     if failed[5:]:
         yield f"    and {len(failed[5:])} more (--json has them all)"
-    if every_wave:
-        yield f"  {'wave':>6} {'state':<8} {'splits':>7} {'MB':>8} {'pages':>9} {'ok':>9} {'seconds':>8}"
-        for wave in waves:
-            n_ok, size = wave.get("statuses", {}).get("ok", 0), wave["n_bytes"] / 1e6
-            done = f" {wave['n_pages']:>9} {n_ok:>9} {wave['seconds']:>8.1f}" if "seconds" in wave else ""
-            yield f"  {wave['wave']:>6} {wave['state']:<8} {wave['n_splits']:>7} {size:>8.1f}{done}"
 
 
 def _ranges(numbers: list[int]) -> str:

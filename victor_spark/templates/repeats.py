@@ -66,13 +66,6 @@ def suffix_array(symbols: Int32) -> Int32:
     return np.array(places[:n], dtype=np.int32)
 
 
-def lcp_array(symbols: Int32, suffixes: Int32) -> Int32:
-    """How many symbols each suffix shares with the one before it (0 for the first)."""
-    work, lcp = np.empty_like(suffixes), np.empty_like(suffixes)
-    kernel.common_prefixes(*views(symbols, suffixes, work, lcp))
-    return lcp
-
-
 @dataclass(frozen=True, slots=True)
 class Repeats:
     """Maximal repeats as columns: strings that can't grow without losing occurrences.
@@ -123,7 +116,9 @@ def repeats(corpus: Corpus, edges: UInt8, *, least_length: int, least_documents:
 
 def _classes(corpus: Corpus, suffixes: Int32, least_length: int, least_documents: int) -> Int32:
     """Rows (first place, last place, length, document frequency)."""
-    lcp = lcp_array(corpus.symbols, suffixes)
+    import pydivsufsort
+
+    lcp = pydivsufsort.kasai(corpus.symbols, suffixes)  # with the next suffix; 0 for the last
     deepest = int(lcp.max()) + 2 if len(lcp) else 2
     room = len(suffixes) // 16 + 1024
     while True:
