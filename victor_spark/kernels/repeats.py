@@ -9,22 +9,6 @@ import cython
 
 
 @cython.ccall
-def whole_symbols(places: cython.int[::1], width: cython.int) -> cython.Py_ssize_t:
-    """Of a suffix array over bytes, `width` a symbol, keeps the suffixes that begin a symbol; how many.
-
-    They move to the front of `places`, as numbers of symbols.
-    """
-    n: cython.Py_ssize_t = 0
-    for i in range(places.shape[0]):
-        place = places[i]
-        symbol = place // width
-        if symbol * width == place:
-            places[n] = symbol
-            n += 1
-    return n
-
-
-@cython.ccall
 def classes(
     symbols: cython.const[cython.int][::1],
     suffixes: cython.const[cython.int][::1],

@@ -19,6 +19,8 @@ from victor_spark.templates.matcher import trie
 from victor_spark.templates.tokens import BEGINS_LINE, ENDS_LINE
 
 MOST_TOKENS: Final = (2**31 - 1) // 4
+_PART: Final = 1 << 20
+"""Places that are read at a time, so that no second array of all of them is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,8 @@ def suffix_array(symbols: Int32) -> Int32:
 
     sorted_places = pydivsufsort.divsufsort(np.ascontiguousarray(source).reshape(-1))
     places = np.frombuffer(sorted_places, dtype=np.int32)  # the same memory as a plain int32 array
-    n = kernel.whole_symbols(memoryview(places), width)
-    return np.array(places[:n], dtype=np.int32)
+    parts = (places[start : start + _PART] for start in range(0, len(places), _PART))
+    return np.concatenate([part[part % width == 0] // width for part in parts])
 
 
 @dataclass(frozen=True, slots=True)
