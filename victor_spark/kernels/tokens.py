@@ -136,48 +136,6 @@ def rehash(
 
 
 @cython.ccall
-def build(
-    strings: cython.const[cython.int][::1],
-    firsts: cython.const[cython.int][::1],
-    symbols: cython.int[::1],
-    parents: cython.int[::1],
-    ends: cython.int[::1],
-) -> cython.int:
-    """The trie of sorted, distinct strings (string i: strings[firsts[i]:firsts[i + 1]]); its number of nodes.
-
-    Writes each node's symbol and parent, in depth-first order, and the node where each string ends.
-    `symbols` and `parents` have room for all symbols plus the root.
-    """
-    n: cython.int = 1
-    symbols[0] = -1
-    parents[0] = -1
-    for row in range(firsts.shape[0] - 1):
-        start = firsts[row]
-        stop = firsts[row + 1]
-        common = 0
-        node = 0
-        if row:
-            before = firsts[row - 1]
-            while (
-                common < stop - start
-                and before + common < start
-                and (strings[before + common] == strings[start + common])
-            ):
-                common += 1
-            # The previous string's path: climb from its end to the depth that is shared.
-            node = ends[row - 1]
-            for _climbed in range(start - before - common):
-                node = parents[node]
-        for i in range(start + common, stop):
-            symbols[n] = strings[i]
-            parents[n] = node
-            node = n
-            n += 1
-        ends[row] = node
-    return n
-
-
-@cython.ccall
 def spans(
     tokens: cython.const[cython.int][::1],
     edges: cython.const[cython.uchar][::1],

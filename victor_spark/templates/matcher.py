@@ -160,24 +160,23 @@ class Trie:
 
 def trie(strings: Sequence[tuple[int, ...]], anchors: Sequence[int]) -> Trie:
     """The trie of strings; equal ones, differently anchored, share a path."""
-    members: dict[tuple[int, ...], list[int]] = {}
-    for number, string in enumerate(strings):
-        members.setdefault(string, []).append(number)
-    distinct = sorted(members)
-    firsts = np.cumsum([0, *map(len, distinct)]).astype(np.int32)
-    flat = np.array([symbol for string in distinct for symbol in string], dtype=np.int32)
-    symbols, parents = np.empty(len(flat) + 1, dtype=np.int32), np.empty(len(flat) + 1, dtype=np.int32)
-    ends = np.empty(len(distinct), dtype=np.int32)
-    n = kernel.build(*views(flat, firsts, symbols, parents, ends))
-    by_parent = np.lexsort((symbols[1:n], parents[1:n])) + 1
+    nodes = dict[tuple[int, int], int]()  # of a parent and a symbol
+    ends = []
+    for string in strings:
+        node = 0
+        for symbol in string:
+            node = nodes.setdefault((node, symbol), len(nodes) + 1)
+        ends.append(node)
+    n = len(nodes) + 1
     held, following = np.full(n, -1, dtype=np.int32), np.full(len(strings), -1, dtype=np.int32)
-    held[ends] = [members[string][0] for string in distinct]
-    for numbers in members.values():
-        following[numbers[:-1]] = numbers[1:]
+    for number in reversed(range(len(strings))):
+        following[number], held[ends[number]] = held[ends[number]], number
+    ordered = sorted(nodes)
+    edges = np.array(ordered, dtype=np.int32).reshape(-1, 2)
     return Trie(
-        heads=np.searchsorted(parents[by_parent], np.arange(n + 1)).astype(np.int32),
-        children=by_parent.astype(np.int32),
-        symbols=symbols[by_parent],
+        heads=np.searchsorted(edges[:, 0], np.arange(n + 1)).astype(np.int32),
+        children=np.array([nodes[edge] for edge in ordered], dtype=np.int32),
+        symbols=edges[:, 1].copy(),
         strings=held,
         following=following,
         anchors=np.array(anchors, dtype=np.uint8),
