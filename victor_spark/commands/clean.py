@@ -60,9 +60,7 @@ TEMPLATES: Final = Group(
 )
 LANGUAGE: Final = Group(
     "language",
-    option(
-        "--lang CODE,CODE", "keep only these (cs,sk; `victor languages`)", options.words, dest="languages"
-    ),
+    option("--lang CODE,CODE", "only these (cs,sk; `victor languages`)", options.words, dest="languages"),
     option("--lid-model FILE", "identify languages with this fastText model (lid.176, GlotLID)"),
 )
 PAGE: Final = Group(

@@ -1,4 +1,4 @@
-"""`victor templates mine`, `show`, `diff` and `evaluate`: templates of sites, and what they are worth."""
+"""`victor templates mine`, `show`, `diff` and `evaluate`: finds, prints and measures templates of sites."""
 
 import argparse
 import json
