@@ -33,9 +33,9 @@ CORES: Final = (8, 100, 1000)
 INTRODUCTION: Final = """\
 # Scale
 
-What a run of 30 million pages or of a petabyte needs: processor time, disk and memory. The price is the processor
-time times the price of a core for an hour; [common-crawl.md](common-crawl.md#plan) explains how to get these
-figures for your crawl.
+What a run of 30 million pages or of a petabyte needs: processor time, disk and memory. The price is the
+processor time times the price of a core for an hour; [common-crawl.md](common-crawl.md#plan) explains how to
+get these figures for your crawl.
 
 Written by `python bench/scaling.py`. The figures per page were measured by `python bench/scale.py --write`
 ([bench/RESULTS.md](../bench/RESULTS.md), {n_pages:,} pages on a cluster of two cores). The planner computes

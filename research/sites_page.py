@@ -23,8 +23,8 @@ This document is made by `python -m research.sites page --output docs/sites.md` 
 `python -m research.sites measure --data DATA --models M` stores (minutes of CPU time; the help of the
 command says how to train the models of the five folds, which takes an hour).
 
-In the first pass, the model `victor-3` gives every block of a page a probability. The second pass corrects it by
-the other pages of the site (`victor_spark.sites`), with three kinds of evidence:
+In the first pass, the model `victor-3` gives every block of a page a probability. The second pass corrects
+it by the other pages of the site (`victor_spark.sites`), with three kinds of evidence:
 
 - **consensus**: the mean log-odds of content of the blocks with the same layout (the tags of all ancestors,
   and the words in their classes and ids) on the other pages;
@@ -54,8 +54,8 @@ Word F1 of the same samples by kind of evidence; each column includes the kinds 
 """
 
 RAW = """
-The next table compares the decision with fewer known pages to the decision with the whole site: word F1 of the
-kept texts, mean over up to 60 pages.
+The next table compares the decision with fewer known pages to the decision with the whole site: word F1 of
+the kept texts, mean over up to 60 pages.
 """
 
 EVIDENCE = """
@@ -65,8 +65,8 @@ whole set, and estimate the result on new sites.
 
 The rows "not shipped" add evidence that is not in use, because it gains too little for its cost:
 
-- *backing off*: if no other page has the layout of a block, the block gets the evidence of its tags and of the
-  nearest class or id. This would add a third kind of rows to those that are summed up and joined;
+- *backing off*: if no other page has the layout of a block, the block gets the evidence of its tags and of
+  the nearest class or id. This would add a third kind of rows to those that are summed up and joined;
 - *runs of words*: the share of the other pages that have the block's runs of four words. This includes
   everything that templates mined from these pages could cover, so `--by-site` does not mine templates.
 
@@ -74,8 +74,8 @@ In the last row, the consensus is taken from the gold of all other pages, not fr
 a bound for what consensus alone can add. Consensus does not correct an error that most pages of a site share,
 as in most of the worst pages below.
 
-In the table by set below, some sets have no gain. They hold single pages of many sites, or their collectors put
-each page into an element with its own id, so that no two pages have a layout in common.
+In the table by set below, some sets have no gain. They hold single pages of many sites, or their collectors
+put each page into an element with its own id, so that no two pages have a layout in common.
 """
 
 
