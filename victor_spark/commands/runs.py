@@ -46,7 +46,7 @@ Marks pages of a finished run that repeat another page: copies, reprints, one ar
 
 Two pages are duplicates if they share at least --threshold of their runs of N words. Duplicates of duplicates
 are in the same cluster, of which one page is kept. OUT/duplicates/ (Parquet) gets a row for every page of a
-cluster, with the page that is kept for it; OUT/pages/ never changes. docs/dedup.md has more.
+cluster, with the page that is kept instead; OUT/pages/ never changes. docs/dedup.md has more.
 
 examples:
   victor dedup out                                      keep the page that was fetched first
@@ -78,7 +78,7 @@ DEDUP_OPTIONS: Final = (
     option("--shingle-words N", "length of a run, in words or characters", positive, default=5),
     option("--keep", "the page to keep", choices=("first", "longest"), default="first"),
     switch("--per-site", "keep one page on each site (registered domain)", default=False),
-    option("--output DEST", "write the pages table, with columns about duplicates", dest="target"),
+    option("--output DEST", "new folder for the pages table with columns about duplicates", dest="target"),
     switch("--drop", "with --output: leave the duplicates out", default=False),
     MASTER,
 )
