@@ -33,6 +33,10 @@ CORES: Final = (8, 100, 1000)
 INTRODUCTION: Final = """\
 # Scale
 
+What a run of 30 million pages or of a petabyte needs: processor time, disk and memory. The price is the
+processor time times the price of a core for an hour; [common-crawl.md](common-crawl.md#plan) explains how to
+get these figures for your crawl.
+
 Written by `python bench/scaling.py`. The figures per page were measured by `python bench/scale.py --write`
 ([bench/RESULTS.md](../bench/RESULTS.md), {n_pages:,} pages on a cluster of two cores). The planner computes
 the plans for invented shards of 1 GB; no run of this size was made. The CPU time per page includes the
@@ -49,8 +53,7 @@ start of Java and of workers, whose share shrinks with more pages.
 Maximum resident memory: {memory}. A core needs one Python worker and its child. Java's heap grows to its
 limit; [bench/RESULTS.md](../bench/RESULTS.md) has the part in use.
 
-Pages and processors differ: `victor plan` cleans a sample of your crawl and computes the same figures for
-it.
+Other pages and processors give other figures: `victor plan` cleans a sample of your crawl and computes them.
 
 """
 
@@ -79,7 +82,7 @@ has on average {skew:.3f} times the mean bytes, at worst {worst:.3f} times. Two 
 shard compressed as one stream, and the records of one file in a table of records.
 
 **Pages.** A page takes at most its time limit (20 s of CPU time, plus as much per megabyte). Only its task
-is delayed; other tasks of the same wave and of the next continue.
+is delayed; other tasks continue.
 
 **Sites.** One pass does not group by site, so a host with half of all pages has no extra cost. With
 `--by-site`, each task sums up its pages by site and key before the shuffle, so that a site has at most as
@@ -93,8 +96,8 @@ cores; the start of Spark is a large part of so short a run):
 
 Mining of templates groups by site, but takes a sample of limited size from each.
 
-**Waves.** Two waves run concurrently, so that slow last tasks leave no core idle. If the driver dies, the
-waves in flight (at most two) are repeated.
+**Waves.** Two waves are cleaned concurrently, so that slow last tasks leave no core idle. If the driver dies,
+these two are repeated, and waves that were not yet entered in the ledger (at most two more).
 """
 
 

@@ -195,8 +195,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 _HEAD: Final = """\
 # Quality on unseen sites
 
+How well the shipped models find the text of pages, on sites that they have not seen.
+[Comparison with other extractors](#comparison-with-other-extractors) has the main result. Word F1 is the
+harmonic mean of precision and recall over the words of the output and of the gold text (the text that an
+annotator kept).
+
 Made by `python -m research.quality --output docs/quality.md` from the results stored beside the shipped
-models in `models/crf/`. Each section names the command that made its figures. All figures are out of fold:
+models in `models/crf/`. Each section names the command that made its figures. All figures are *out of fold*:
 the model that cleans a page was trained without its site, but with other sites of the same set. The section
 *Sets: trained without, tested on* shows the quality on sets that the model was not trained on. The gold
 sets were annotated by others, each with its own conventions. Block labels come from aligning the gold text
@@ -204,9 +209,9 @@ with the page.
 
 `victor` is the model `victor-3`. Its features, bins and trees are those of `victor-2`; it is trained with two
 more sets, `aed` and `fundus`, articles and news of today. PAGES is the directory of the older sets; the newer
-ones are in `more/` beside it. Four studies were made on the older sets alone, as `victor-2` was trained:
-*Languages*, *Sets*, the features and stages, and the learning curve. They say so, as does the section on
-languages without gold texts, which is about `victor-2`. `victor-3` is measured on all {n_pages} pages, with
+ones are in `more/` beside it. Four studies use the older sets only, as the training of `victor-2` did:
+*Languages*, *Sets*, the features and stages, and the learning curve. *Languages without gold texts* is about
+`victor-2`. `victor-3` is measured on all {n_pages} pages, with
 the headline of each kept text, as `victor` keeps it."""
 
 _PREVIOUS: Final = """\
@@ -214,7 +219,7 @@ _PREVIOUS: Final = """\
 
 Made by `python -m research.previous --data PAGES`: word F1 on the same pages. Both models are measured out of
 fold, each by its own five folds. `victor-2` was not trained on any page of `aed` and `fundus`, so there the
-shipped model is measured. Differences are paired, their intervals by site. `victor-3` is measured as the
+shipped model is measured. Differences are paired; their intervals are by site. `victor-3` is measured as the
 cleaner `victor` decides: with the headline of each kept text, which the gold of most sets leaves out
 (`aed`, `fundus`, articles of `wcxb`)."""
 
@@ -224,16 +229,19 @@ _RECIPES: Final = """\
 Made by `python -m research.recipes --data PAGES --generated FILE --folds 0 --scratch DIR --recipes "older
 sets" "two more sets" "two more sets, one origin" "and generated pages"`, on one fold of five by site, where
 FILE has 300 pages by `python -m research.generated`. Trees are trained on 30,000 blocks (shipped model:
-300,000), the CRF for 20 iterations (60). The weights of origins know the eight largest sets only. With two
-more sets, each an origin of its own, the smallest older ones lose theirs; as one origin, only `chinese_web`
-does. *Drawn together*: the log-odds of each block are mixed, in this share, with their mean over all blocks
-with the same tags and class names around, before the decision.
+300,000), the CRF for 20 iterations (60). Only the eight largest sets are origins ([method.md](method.md)).
+If the two new sets are two origins, the smallest older sets are none any more; if they are one, only
+`chinese_web` is none. *Drawn together*: before the decision, the log-odds of each block are mixed, in this
+share, with their mean over all blocks with the same enclosing tags and class names.
 
-Generated pages bring no settled gain, and cost products and listings some: they are not in training. Drawing
-together gains less than 0.003 and costs time on every page: it is not in use either."""
+Generated pages bring no significant gain, and lower the quality of products and listings: they are not in
+training. Drawing together gains less than 0.003 and takes time on every page: it is not in use either."""
 
 _PEERS: Final = """\
 ## Comparison with other extractors
+
+The tables compare `victor` with trafilatura and other tools; the list before them says for which groups of
+pages `victor` is better or worse.
 
 Made by `python -m research.against_peers --data PAGES`: word F1 on the same pages. `victor` is measured out
 of fold. The other tools run with their default settings on the raw HTML, and jusText with the stop list of
@@ -241,15 +249,15 @@ the page's language: {tools}. Pages on which a tool failed count as an empty out
 
 The best peer of a group is the one with the highest mean in that group. It is chosen after the measurement,
 which favours the peers. The interval is that of the mean difference between `victor` and this peer (paired
-bootstrap by site, 95 %). `victor` is *ahead* or *behind* where the interval excludes 0.
+bootstrap by site, 95 %). `victor` is *ahead* or *behind* if the interval excludes 0, otherwise *not settled*.
 
 - trafilatura keeps comments by default. Some sets count comments as content, others do not.
 - The gold of the set `readability` is the accepted output of a readability library, which favours the peer
   readability. Its pages in Latin (`la`) are placeholder text.
-- `cleanportaleval` is a single site; its interval is about the pages of that site only.
+- `cleanportaleval` is a single site; its interval is over the pages of that site only.
 - `victor` was trained on other sites of the same sets and can estimate which set a page resembles; the
   peers were not.
-- Languages are as annotated, otherwise as identified by our profiles."""
+- Languages are those of the annotation, or else as identified by our profiles."""
 
 _LANGUAGES: Final = """\
 ## Languages: trained without, tested on
@@ -258,9 +266,9 @@ Made by `python -m research.studies languages --data PAGES --languages en zh el 
 with most pages except placeholder Latin. Each language is cleaned by a model trained without any page in it
 and without any of its sites. The column *language seen* is the result out of fold on the same pages, by
 models trained on other sites of the language. Without English, a seventh of the pages is left for training;
-without another language, more pages are left than in a fold. The trees of these models are trained on
+without any other language, more pages are left than in a fold. The trees of these models are trained on
 30,000 blocks (shipped model: 300,000) and their CRF for 20 iterations (60), which explains part of each
-loss. Pages of most languages are from few sites, so their intervals are wide. Older sets only."""
+loss. Pages of most languages are from few sites, so their intervals are wide. Only older sets are used."""
 
 _SETS: Final = """\
 ## Sets: trained without, tested on
@@ -270,14 +278,14 @@ captions and comments are content. A model learns these conventions, and estimat
 page which training set it resembles ([method.md](method.md)). Here the sets with most sites are cleaned by
 models trained without any page of the set and without any of its sites: with that estimate, and without it
 (*origins unknown*). The difference and its interval compare these two. The last column is the model of all
-sets, out of fold. The models of this study are trained on fewer blocks, as in the section above. Older sets
-only."""
+sets, out of fold. The models of this study are trained on fewer blocks, as in the section above. Only the
+older sets are used."""
 
 _SNIPPETS: Final = """\
 ## Languages without gold texts
 
 Made by `python -m research.snippets --data PAGES`, on pages that no model was trained on, in languages with
-few or no gold texts. The measure is F1 a page over snippets that must and must not be in the output. The
+few or no gold texts. The measure is F1 of a page over snippets that must and must not be in the output. The
 shipped model and the peers get the same canonical HTML. Differences are computed as above. `victor` is
 `victor-2` here."""
 
@@ -288,13 +296,13 @@ Made by `python -m research.studies ablation --data PAGES`: one fold of five, cl
 the other four. Trees are trained on 30,000 blocks (shipped model: 300,000), the CRF for 20 iterations (60).
 A group of features is removed from the trees and from the CRF. Every feature, except the output of the
 first trees, is in exactly one group. Differences are to the model with all features and stages, paired by
-site. Older sets only."""
+site. Only the older sets are used."""
 
 _LEARNING: Final = """\
 ## More sites for training
 
 Made by `python -m research.studies curve --data PAGES`, with the fold and the trees of the ablation. A
-larger share of the sites includes the smaller shares. Older sets only.
+larger share of the sites includes the smaller shares. Only the older sets are used.
 
 ![Learning curve](pictures/quality-learning.png)"""
 
@@ -303,23 +311,26 @@ _PREFERENCES: Final = """\
 
 `--prefer` keeps the blocks with the highest expected F for another beta. Made by
 `python -m research.preferences --data PAGES`: means over all pages, by words, out of fold. The best value of
-each measure is bold. The presets are within 0.001 of the best F0.5 and F2. The model decides on the
-uncertain blocks of a page together: it keeps all of one level of probability or none. The last row treats
-every block as independent of the others instead. The betas are compared without headlines.
+each measure is bold. The presets are within 0.001 of the best F0.5 and F2. The model decides on
+the uncertain blocks of a page together: it keeps all blocks of one level of probability or none. The last row
+treats every block as independent of the others instead. The betas are compared without headlines.
 
-On pages with a low expected F1 it is taken as likelier than the probabilities say that all uncertain blocks
-are content, or none ([method.md](method.md)). Another beta for each page, chosen by features of the page (its
-expected F1, its length, the shares of links, list items and the largest group of kept blocks), was tried by
-site and with sets left out. It brought too little to be in use. Nor are these in use, tried on one fold with
-the last trees grown again: the true kind of each page of `wcxb` as a feature; features of repeated cards;
-pages of `wcxb` that are no articles weighing more; the mean of several models; more and deeper last trees.
-None of them brought a settled gain."""
+On pages with a low expected F1, the model assumes more often than the probabilities say that all uncertain
+blocks are content, or none ([method.md](method.md)).
+
+These changes were tried and are not in use, because they brought no significant gain:
+
+- another beta for each page, chosen by features of the page (its expected F1, its length, the shares of
+  links, list items and the largest group of kept blocks); tried by site and with sets left out;
+- the true kind of each page of `wcxb` as a feature; features of repeated cards; a larger weight for pages of
+  `wcxb` that are no articles; the mean of several models; more and deeper last trees. These were tried on one
+  fold, with the last trees grown again."""
 
 _REJECT: Final = """\
 ## Pages with nothing to keep
 
 A page gets the status `empty` when the highest expected F1 is below a minimum. The table shows what each
-minimum rejects, from the results out of fold of `victor train crf`.
+minimum rejects, from the out-of-fold results of `victor train crf`.
 
 ![Pages rejected](pictures/quality-reject.png)"""
 
@@ -336,10 +347,10 @@ _WORST: Final = """\
 ## The {n} worst pages
 
 The pages with the lowest word F1 out of fold whose gold is not empty. `expected` is the expected F1 of the
-best output. For each page with a reason, its text, the gold text and our output were compared. The gold of
-some has less than the article or service that the page is about, or counts readers' comments as content: no
-decision would mend these. Others are comments and further stories in whole sentences on the page of a short
-text, auctions and shops whose own lines are short, and lists of links."""
+best output. For pages with a reason, the text, the gold text and our output were compared. There are two
+kinds. On some pages, the gold text is less than the article or service that the page is about, or counts
+readers' comments as content; no decision would be right there. Others are pages of a short text with comments
+and further stories in whole sentences, auctions and shops with short lines, and lists of links."""
 
 _READING: Final = """\
 ## Comparison with the paper

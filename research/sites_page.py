@@ -14,30 +14,33 @@ BOUND = "bound: consensus of gold"
 WORST = "sites-worst.toml"
 """Written by hand: what was seen when the worst pages were opened."""
 
-INTRODUCTION = """# What only a whole site can tell: measurements
+INTRODUCTION = """# Decided by site: measurements
+
+What the other pages of a site contribute to each page (`--by-site`), measured on annotated pages.
+[running.md](running.md#decided-by-site) explains how to use it.
 
 This document is made by `python -m research.sites page --output docs/sites.md` from results that
 `python -m research.sites measure --data DATA --models M` stores (minutes of CPU time; the help of the
 command says how to train the models of the five folds, which takes an hour).
 
-The model `victor-3` gives every block of a page a probability of its own. The second pass corrects it by the
-other pages of the site (`victor_spark.sites`), with three kinds of evidence:
+In the first pass, the model `victor-3` gives every block of a page a probability. The second pass corrects
+it by the other pages of the site (`victor_spark.sites`), with three kinds of evidence:
 
 - **consensus**: the mean log-odds of content of the blocks with the same layout (the tags of all ancestors,
   and the words in their classes and ids) on the other pages;
 - **common layouts**: the share of the other pages that have the layout. The text of a layout that all pages
-  have, and that differs from page to page, is more likely content;
+  have, and that differs from page to page, is content with a higher probability;
 - **repeated texts**: the share of these pages that have the same text in that layout. Links to an article
-  don't repeat its headline. A page of which nearly all content is repeated is the same article at another
-  address, and loses nothing.
+  do not count as repetitions of its headline. A page of which nearly all content is repeated is the same
+  article at another address; its probabilities are not lowered.
 
 The parameters: {parameters} ([models/sites](../models/sites/CARD.md) says how they were fitted).
-A page whose site is not known, or has no other page, keeps its probabilities to the bit.
+A page whose site is not known, or has no other page, keeps exactly its probabilities.
 
 
 Measured on {n_pages} annotated pages of {n_sites} sites in {n_folds} of five folds, each page with a model
-that is trained without its fold. Each site has at least three annotated pages; tables are about the sites
-with five and more unless they say otherwise. Word F1 is the mean over pages, intervals are bootstraps over
+that is trained without its fold. Each site has at least three annotated pages. Tables are about the sites
+with five and more unless they say otherwise. Word F1 is the mean over pages; intervals are bootstraps over
 sites (95 %).
 """
 
@@ -47,12 +50,12 @@ samples):
 """
 
 ABLATION = """
-Word F1 of the same samples by kind of evidence, each with those before it:
+Word F1 of the same samples by kind of evidence; each column includes the kinds before it:
 """
 
 RAW = """
-How near the decision is to that of the whole site when fewer of its pages are known: F1 by words of what is
-kept, mean over up to 60 pages.
+The next table compares the decision with fewer known pages to the decision with the whole site: word F1 of
+the kept texts, mean over up to 60 pages.
 """
 
 EVIDENCE = """
@@ -60,19 +63,19 @@ The gain over one pass is {gain:+.4f} ({low:+.4f} to {high:+.4f}). The rows "fit
 "fitted on other sets" are cross-validated: the parameters are fitted without the page's site, or without its
 whole set, and estimate the result on new sites.
 
-Rows "not shipped" add evidence that costs more than it gains:
+The rows "not shipped" add evidence that is not in use, because it gains too little for its cost:
 
-- *backing off*: blocks whose layout no other page has get the evidence of their tags and of the nearest class
-  or id. It would add a third kind of rows to those that are summed up and joined;
-- *runs of words*: the share of the other pages that have the block's runs of four words, which includes all
-  that templates mined from these pages could cover. For this reason `--by-site` doesn't mine templates.
+- *backing off*: if no other page has the layout of a block, the block gets the evidence of its tags and of
+  the nearest class or id. This would add a third kind of rows to those that are summed up and joined;
+- *runs of words*: the share of the other pages that have the block's runs of four words. This includes
+  everything that templates mined from these pages could cover, so `--by-site` does not mine templates.
 
-In the last row the consensus is the gold of all other pages, not the opinion of the model: {bound:.4f} is
-a bound for what consensus alone can add. It does not correct an error that most pages share, as in
-most of the worst pages below.
+In the last row, the consensus is taken from the gold of all other pages, not from the model: {bound:.4f} is
+a bound for what consensus alone can add. Consensus does not correct an error that most pages of a site share,
+as in most of the worst pages below.
 
-Sets of the table below without any gain hold single pages of many sites, or pages that their collectors put
-into an element with an id of its own, so that no two have a layout in common.
+In the table by set below, some sets have no gain. They hold single pages of many sites, or their collectors
+put each page into an element with its own id, so that no two pages have a layout in common.
 """
 
 

@@ -235,10 +235,12 @@ def _draw_curve(points: Sequence[Mapping[str, Any]], path: Path) -> None:
 _HEAD: Final = """\
 # Site templates: measurements
 
+What it contributes to find and remove the text that the pages of a site repeat, on invented and on annotated
+pages. [templates-howto.md](templates-howto.md) explains how to use templates.
+
 This document is made by `{command}`
 (CPU minutes: {minutes}). `--only PART` measures one part again. Training the models of the folds takes most
 of the time: `--models DIR` keeps them, and uses those that are already in the folder.
-[templates-howto.md](templates-howto.md) explains how to use templates;
 [bench/RESULTS.md](../bench/RESULTS.md) has the cost of mining."""
 
 _INJECTION: Final = """\

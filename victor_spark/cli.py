@@ -25,7 +25,7 @@ _HELP: Final = frozenset({"-h", "--help", "help"})
 _HEAD: Final = """\
 usage: victor COMMAND [ARGUMENT...]
 
-Web pages and web archives in, clean text out, with the reason for every block kept or dropped.
+Turns web pages and web archives into clean text, with the reason for every block kept or dropped.
 
 commands:
 """

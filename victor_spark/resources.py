@@ -1,4 +1,4 @@
-"""Where conf/ and models/ lie, in a checkout and in a wheel; files and folders written whole; templates."""
+"""Finds conf/ and models/, in a checkout or a wheel; writes files and folders whole; reads templates."""
 
 import os
 import tempfile

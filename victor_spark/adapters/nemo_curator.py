@@ -1,4 +1,4 @@
-"""An algorithm for the html extraction of NeMo Curator, in the place of `JusTextExtractor`."""
+"""An algorithm for the html extraction of NeMo Curator, instead of `JusTextExtractor`."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from victor_spark.adapters import page
 
 
 class VictorExtractor(HTMLExtractorAlgorithm):  # type: ignore[misc] # not installed where mypy runs
-    """Gives the paragraphs worth keeping; pages without any are dropped.
+    """Gives the kept paragraphs; pages without any are dropped.
 
-    `options` are those of `victor_spark.load`. Curator identifies the language itself, before, and passes
-    only pages in languages of its `stop_lists`; the words of these lists are not used here.
+    `options` are those of `victor_spark.load`. Curator identifies the language first, and passes only pages
+    in languages of its `stop_lists`; the words of these lists are not used here.
     """
 
     def __init__(self, cleaner: str = "victor", **options: Any) -> None:

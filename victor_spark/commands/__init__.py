@@ -8,11 +8,11 @@ if TYPE_CHECKING:
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "clean": ("clean:CLEAN", "clean one page to stdout, or archives to Parquet on Spark"),
-    "demo": ("demo:DEMO", "clean a small sample crawl and show how well that went"),
+    "demo": ("demo:DEMO", "clean a small sample crawl and measure the result"),
     "explain": ("explain:EXPLAIN", "show block by block why a page was cleaned as it was"),
     "look": ("look:LOOK", "look at pages in the browser, and try cleaners, thresholds and roles"),
     "plan": ("plan:PLAN", "check inputs; estimate pages, time, disk and memory of a run"),
-    "status": ("runs:STATUS", "show the waves of a run that are done, missing and failed"),
+    "status": ("runs:STATUS", "show the progress of a run: parts that are done, missing and failed"),
     "export": ("runs:EXPORT", "write a run's pages as JSON Lines, Parquet, or an Iceberg or Delta table"),
     "dedup": ("runs:DEDUP", "mark or drop pages that repeat another page of a run"),
     "package": ("package:PACKAGE", "pack victor-spark for the executors of a cluster"),
@@ -23,7 +23,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "templates apply": ("clean:APPLY", "remove a site's templates from its pages"),
     "templates diff": ("templates:DIFF", "compare two templates tables"),
     "templates evaluate": ("templates:EVALUATE", "measure templates and a cleaner on annotated pages"),
-    "sites write": ("sites:WRITE", "write what a run shows of its sites as a table, or merge such tables"),
+    "sites write": ("sites:WRITE", "write a table of sites from finished runs, or merge such tables"),
     "sites show": ("sites:SHOW", "show which parts of a site's pages are kept, as text or html"),
     "train crf": ("train_crf:TRAIN", "train a cleaner from annotated pages"),
     "train langid": ("train_ngrams:LANGID", "build language profiles from text files"),

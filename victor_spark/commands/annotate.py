@@ -14,9 +14,10 @@ from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.logs import log
 
 HELP: Final = """\
-Serves a web application that labels the blocks of pages: prints its address (with a token), runs until
-Ctrl-C, saves every action at once. INPUT is as in `victor clean`; or a text file of http addresses, whose
-pages are fetched first. Without INPUT, the pages in the store are labelled.
+Serves a web application in which you label the blocks of pages. Every action is saved at once.
+
+Prints its address (with a token), and runs until Ctrl-C. INPUT is as in `victor clean`, or a text file of
+http addresses, whose pages are fetched first. Without INPUT, you label the pages that are in the store.
 
 examples:
   victor annotate pages.warc.gz --store annotations.sqlite
@@ -27,10 +28,12 @@ examples:
 """
 
 EXPORT_HELP: Final = """\
-Exports the finished pages of an annotation store, with the labels of the judge or else of the majority.
+Exports the finished pages of an annotation store, with the labels of the judge, or else of the majority.
 
-gold: JSON lines that `victor train` and `victor evaluate` read (compressed if the name ends in .xz).
-cleaneval: a directory with gold/ and html/. html: a directory of pages, each block's label in an attribute.
+With --format
+  gold       JSON lines for `victor train` and `victor evaluate` (compressed if the name ends in .xz)
+  cleaneval  a directory with gold/ and html/
+  html       a directory of pages, with the label of each block in an attribute
 
 examples:
   victor annotate export --store annotations.sqlite --output annotations.jsonl
@@ -40,8 +43,9 @@ examples:
 """
 
 AGREEMENT_HELP: Final = """\
-Measures how far the annotators of a store agree on pages that several finished (see `annotate --overlap`):
-Cohen's kappa of pairs, Fleiss' kappa of all; lists pages that differ.
+Measures how far annotators agree on pages that several of them finished (see `annotate --overlap`).
+
+Prints Cohen's kappa of each pair, Fleiss' kappa of all, and the pages on which labels differ.
 
 examples:
   victor annotate agreement --store annotations.sqlite

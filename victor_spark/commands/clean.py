@@ -35,48 +35,48 @@ INPUTS: Final = option("INPUT...", "what to clean; - is a page on stdin", dest="
 OUTPUT: Final = option("--output OUT", "directory for pages/ and _run/")
 BASE_URL: Final = option("--input-base-url URL", "prefix of relative paths in a list", dest="base_url")
 MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local[*]")
-PARTITIONS: Final = option("--partitions N", "tasks, and output files, per wave", options.positive)
-MAX_BYTES: Final = option("--max-bytes SIZE", "status oversize beyond (default: 10M)", options.n_bytes)
+PARTITIONS: Final = option("--partitions N", "tasks per wave; each writes a file", options.positive)
+MAX_BYTES: Final = option("--max-bytes SIZE", "larger pages: status oversize (default: 10M)", options.n_bytes)
 URL: Final = option("--url", "the address of the page")
 
 CLEANER: Final = Group(
     "cleaner",
     option("--cleaner NAME", "see `victor cleaners` (default: victor)"),
     option("--threshold P", "keep blocks with P(other) < P (default: by page)", options.probability),
-    option("--prefer", "weigh it higher (default: F1)", choices=tuple(decision.PREFERENCES)),
-    option("--fail-below F1", "pages with a lower expected F1 get status empty", options.probability),
-    option("--without ROLE,ROLE", "drop these roles, such as comment (docs/structure.md)", tokens),
+    option("--prefer", "weigh precision or recall higher (default: F1)", choices=tuple(decision.PREFERENCES)),
+    option("--fail-below F1", "pages with a lower expected F1 get the status empty", options.probability),
+    option("--without ROLE,ROLE", "drop blocks with these roles (docs/structure.md)", tokens),
     option("--with ROLE,ROLE", "keep blocks of these roles, such as title", tokens, dest="including"),
     option("--model DIR", "use this trained model instead of the cleaner's own"),
 )
 TEMPLATES: Final = Group(
-    "knowledge of the page's site (see `victor templates mine`, `victor sites write`)",
-    option("--templates FILE", "a templates table: what many pages of a site repeat"),
+    "tables about the page's site (see `victor templates mine`, `victor sites write`)",
+    option("--templates FILE", "a templates table: strings that many pages of a site repeat"),
     option(
         "--templates-use",
         "remove them after the cleaner (default) or before; evidence: only give blocks their template_share",
         choices=template.USES,
     ),
-    option("--sites TABLE", "a table of sites: how other pages were decided (one page also needs --url)"),
+    option("--sites TABLE", "a table of sites: decide with their earlier pages (one page also needs --url)"),
 )
 LANGUAGE: Final = Group(
     "language",
-    option("--lang CODE,CODE", "keep these (cs,sk; `victor languages`)", tokens, dest="languages"),
+    option("--lang CODE,CODE", "only these (cs,sk; `victor languages`)", tokens, dest="languages"),
     option("--lid-model FILE", "identify languages with this fastText model (lid.176, GlotLID)"),
 )
 PAGE: Final = Group(
     "one page to stdout",
     option("--format", "default: text", choices=FORMS),
-    switch("--no-links", "Markdown, HTML and TEI: the text of links alone", value=False, dest="links"),
+    switch("--no-links", "Markdown, HTML and TEI: only the text of links", value=False, dest="links"),
     switch("--no-images", "Markdown, HTML and TEI: no images", value=False, dest="images"),
     switch("--no-emphasis", "Markdown, HTML and TEI: no emphasis", value=False, dest="emphasis"),
     URL,
 )
 SITES: Final = Group(
-    "what a whole site tells (two passes)",
-    switch("--by-site", "decide with what the other pages of the site show; INPUT should have all of them"),
-    option("--group-by SITE", ", ".join(GROUPINGS), check_grouping, dest="grouping"),
-    switch("--keep-blocks", "keep the block rows between the passes, in OUT/_run/judging"),
+    "decisions by site (two passes)",
+    switch("--by-site", "decide each page with the other pages of its site, which should be in INPUT"),
+    option("--group-by SITE", f"a site is: {', '.join(GROUPINGS)}", check_grouping, dest="grouping"),
+    switch("--keep-blocks", "keep OUT/_run/judging, which `victor sites write` reads"),
 )
 ROWS: Final = Group(
     "rows",
@@ -96,10 +96,10 @@ RECORDS: Final = (
 )
 READING: Final = Group("reading", *RECORDS, MAX_BYTES, BASE_URL)
 LIMITS: Final = Group(
-    "limits per page of an archive; its pages are cleaned in a child process",
+    "limits per page of an archive (pages are cleaned in a child process)",
     option(
         "--page-seconds S",
-        "CPU seconds, and as many per megabyte; beyond: status timeout (default: 20)",
+        "CPU seconds, and as many more per megabyte; beyond: status timeout (default: 20)",
         options.seconds,
     ),
     option(
@@ -112,7 +112,7 @@ LIMITS: Final = Group(
 )
 BUDGET: Final = Group(
     "failure budget: a share such as 1%, a count, or '1% or 20' (the larger of both). A run with more "
-    "failures stops with exit code 3; run again with a larger budget, it resumes",
+    "failures stops with exit code 3; the same command with a larger budget resumes it",
     option("--max-failed-shards N", f"shards that cannot be read (default: {Budget().max_failed_shards})"),
     option("--max-failed-pages N", f"pages: {', '.join(FAILURES)} (default: {Budget().max_failed_pages})"),
 )
@@ -120,7 +120,7 @@ SPARK: Final = Group(
     "Spark (spark-submit jobs/clean.py takes the same options and its own)",
     MASTER,
     PARTITIONS,
-    option("--wave-bytes SIZE", "input per wave, which is committed together, such as 500M", options.n_bytes),
+    option("--wave-bytes SIZE", "input of a wave (written together), such as 500M", options.n_bytes),
     option("--split-bytes SIZE", "input per task, such as 64M", options.n_bytes),
     option("--engine", "mapInArrow (default) or mapPartitions; the rows are the same", choices=ENGINES),
 )
@@ -170,9 +170,9 @@ def refuse(arguments: argparse.Namespace, reason: str, *entries: Entry) -> None:
 HELP: Final = """\
 Removes boilerplate from web pages.
 
-One html page (or - for stdin) without --output is printed as text. All other inputs need --output: a
-directory that gets pages/ (Parquet, one row per html record) and _run/ (the record of the run). INPUT is a
-WARC or ARC file, a page, a directory, a glob, a text file of paths, a table of records, or a URL of these.
+Without --output, prints the text of one html page (- is stdin). With --output, cleans all inputs, and writes
+a directory with pages/ (Parquet, one row per html record) and _run/ (the record of the run). INPUT is a WARC
+or ARC file, a page, a directory, a glob, a text file of paths, a table of records, or a URL of these.
 
 examples:
   victor clean page.html                                   text on stdout
@@ -182,15 +182,16 @@ examples:
   victor clean 'crawl/*.warc.gz' more.warc --output out --threshold 0.3 --blocks
   victor clean 'crawl/*.warc.gz' --output sure --prefer precision --fail-below 0.6
   victor clean 'crawl/*.warc.gz' --output czech --lang cs,sk
-  victor clean 'crawl/*.warc.gz' --output out --by-site    two passes: all pages of a site decide together
+  victor clean 'crawl/*.warc.gz' --output out --by-site    two passes: decides with all pages of a site
   victor clean warc.paths --input-base-url s3://crawl/ --output out
   victor clean 'crawl/*.warc.gz' --templates templates.parquet --output out
   spark-submit --master spark://host:7077 jobs/clean.py warc.paths --output hdfs:///out
 """
 
 APPLY_HELP: Final = """\
-Removes the templates of its site from each page; all other text is kept (`victor clean --templates` uses them
-together with a cleaner). The rows are those of `victor clean`.
+Removes from each page the templates of its site, and keeps all other text.
+
+The rows are as in `victor clean`. `victor clean --templates` uses templates together with a cleaner.
 
 examples:
   victor templates apply crawl.warc.gz --templates templates.parquet --output out

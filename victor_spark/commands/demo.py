@@ -1,7 +1,7 @@
-"""Cleans a sample crawl of invented sites and broken pages, and shows how well that went.
+"""Cleans a sample crawl of invented sites and broken pages, and measures the result.
 
-All that is printed is computed from the rows, beside the text that a perfect cleaner would keep. A desktop's
-browser opens one page with the reasons for every block.
+Prints statuses, the quality against the gold texts (what a perfect cleaner would keep) and examples, all from
+the rows. On a desktop, it also opens one page in the browser, with the reasons for every block.
 
 examples:
   victor demo

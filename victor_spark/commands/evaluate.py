@@ -1,9 +1,10 @@
 """Measures cleaners on annotated pages, with confidence intervals and a report of their errors.
 
---gold takes .jsonl(.xz) files of annotated pages or directories of them; a folder of CleanEval gold texts,
-with the folder of their html in --pages (or of already cleaned texts in --cleaned); or a .json of snippets,
-with --pages. DIR gets results.json, results.csv and report.html. A page on which a cleaner fails counts as
-empty. --model measures a model that `victor train` wrote.
+--gold takes one of
+  .jsonl(.xz) files of annotated pages, or directories of them
+  a folder of CleanEval gold texts, with the folder of their html in --pages, or of cleaned texts in --cleaned
+  a .json of snippets, with --pages
+DIR gets results.json, results.csv and report.html. A page on which a cleaner fails counts as empty.
 
 examples:
   victor evaluate --gold pages/ --cleaner victor kimatu --split dev --output out
@@ -28,8 +29,8 @@ from victor_spark.logs import log
 OPTIONS: Final = (
     option("--gold PATH...", "annotated pages, see above", required=True),
     option("--pages FOLDER", "html files of the gold texts or snippets, matched by name"),
-    option("--cleaner NAME...", "see `victor cleaners`; a+b is a cascade"),
-    option("--model DIR", "a trained model for the cleaner (default: victor, or the one in --cleaner)"),
+    option("--cleaner NAME...", "see `victor cleaners`; a+b: b cleans what a kept"),
+    option("--model DIR", "a model of `victor train`, for the cleaner victor or the one in --cleaner"),
     option("--cleaned FOLDER...", "folders of cleaned texts to measure"),
     option("--output DIR", "directory for results and report", required=True),
     OVERWRITE,

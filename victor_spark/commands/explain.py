@@ -25,7 +25,7 @@ from victor_spark.warc import storage
 
 OPTIONS: Final = (
     option("PAGE", "an html page; - is stdin", dest="inputs", nargs=1),
-    option("--output FILE", "default: NAME.explained.html, here"),
+    option("--output FILE", "default: NAME.explained.html in this directory"),
     CLEANER,
     TEMPLATES,
     LANGUAGE,

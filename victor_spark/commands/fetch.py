@@ -32,13 +32,11 @@ _SHOWN: Final = 10
 
 OPTIONS: Final = (
     option("URLS.txt", "a text file, one address per line", dest="urls"),
-    option("--output FILE.warc.gz", "created, or appended to", required=True),
+    option("--output FILE.warc.gz", "the WARC file to create or append to", required=True),
     Group(
         "politeness",
-        option(
-            "--delay S", "seconds between requests to a host; robots.txt may ask more", seconds, default=1.0
-        ),
-        option("--user-agent NAME", "best with a contact address", default=USER_AGENT),
+        option("--delay S", "seconds between requests to a host, at least", seconds, default=1.0),
+        option("--user-agent NAME", "sent to the servers; should have a contact address", default=USER_AGENT),
         option("--tries N", "tries per address", positive, default=3),
         option("--back-off S", "seconds before the second try, doubled each time", seconds, default=5.0),
     ),

@@ -11,9 +11,9 @@ from victor_spark.langid.labels import languages
 from victor_spark.langid.profiles import Profiles
 
 CLEANERS_HELP: Final = """\
-Lists the cleaners that are installed, one name per line; `a+b` is a cascade of two.
+Lists the installed cleaners, one name per line. With `--cleaner a+b`, b cleans what a kept.
 
-docs/method.md describes each; names that it does not have are tools of others.
+docs/method.md describes our cleaners; the others are other tools, such as trafilatura.
 
 examples:
   victor cleaners
@@ -23,8 +23,8 @@ examples:
 LANGUAGES_HELP: Final = """\
 Lists the languages that can be identified: code, name, and the share of texts identified correctly.
 
-The shares are measured on texts of 20 words; the second counts languages that letters hardly distinguish
-(Croatian, Bosnian, Serbian) as one. models/langid/CARD.md has more. --lang takes these codes.
+The shares are measured on texts of 20 words. The column group counts very similar languages (Croatian,
+Bosnian, Serbian) as one. models/langid/CARD.md has more. --lang takes these codes.
 
 examples:
   victor languages

@@ -1,9 +1,9 @@
 r"""Packs victor-spark for clusters on which it is not installed. DIST gets three files:
 
-victor-env.tar.gz, for --archives of spark-submit: this Python with all packages but Spark. Executors need no
-Python, but the same system (docs/deploy.md).
-victor-spark.zip, for --py-files: executors need this version of Python and the packages.
-clean.py, the job.
+  victor-env.tar.gz  for --archives of spark-submit: this Python with all packages except Spark; executors
+                     need no Python, but the same kind of system (docs/deploy.md)
+  victor-spark.zip   for --py-files: executors need this version of Python and the packages
+  clean.py           the job
 
 examples:
   victor package --output dist

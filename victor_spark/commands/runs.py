@@ -14,7 +14,8 @@ from victor_spark.warc.headers import tokens
 STATUS_HELP: Final = """\
 Prints the progress of a run: waves that are done, missing or failed, pages by status, failed shards.
 
-Changes nothing; safe while the run is active. The same victor clean command resumes an incomplete run.
+A wave is a part of the input that is written together. The command changes nothing, also during the run. The
+same victor clean command resumes an incomplete run.
 
 examples:
   victor status out                   a few lines
@@ -29,7 +30,7 @@ OUT is the --output of a complete victor clean; its pages with the status ok are
   jsonl     a new folder of *.jsonl.zst: id, text, url, date, language, metadata
   parquet   a new folder of Parquet files with a dataset card
   text      a new folder of *.txt: the lines of each page, and an empty line
-  iceberg   CATALOG.NAMESPACE.TABLE; the catalog as pyiceberg is configured (~/.pyiceberg.yaml)
+  iceberg   CATALOG.NAMESPACE.TABLE; pyiceberg's configuration has the catalog (~/.pyiceberg.yaml)
   delta     the folder of a table
 Readers see all pages or none. A table gets each run once; columns that it lacks are added.
 
@@ -45,14 +46,14 @@ Marks pages of a finished run that repeat another page: copies, reprints, one ar
 
 Two pages are duplicates if they share at least --threshold of their runs of N words. Duplicates of duplicates
 are in the same cluster, of which one page is kept. OUT/duplicates/ (Parquet) gets a row for every page of a
-cluster, with the page that is kept for it; OUT/pages/ never changes. docs/dedup.md has more.
+cluster, with the page that is kept instead; OUT/pages/ never changes. docs/dedup.md has more.
 
 examples:
   victor dedup out                                      keep the page that was fetched first
   victor dedup out --threshold 0.9 --keep longest
   victor dedup out --per-site                           keep one page on each site
   victor dedup out --output unique --drop               the pages table without duplicates
-  victor dedup out --output marked                      the pages table with columns of the marks
+  victor dedup out --output marked                      the pages table with columns about duplicates
   spark-submit --master spark://host:7077 jobs/dedup.py hdfs:///out --output hdfs:///unique --drop
 """
 
@@ -76,7 +77,7 @@ DEDUP_OPTIONS: Final = (
     option("--shingle-words N", "length of a run, in words or characters", positive, default=5),
     option("--keep", "the page to keep", choices=("first", "longest"), default="first"),
     switch("--per-site", "keep one page on each site (registered domain)", default=False),
-    option("--output DEST", "write the pages table with columns of the marks to a new folder", dest="target"),
+    option("--output DEST", "new folder for the pages table with columns about duplicates", dest="target"),
     switch("--drop", "with --output: leave the duplicates out", default=False),
     MASTER,
 )

@@ -19,9 +19,9 @@ from victor_spark.sites.table import Site
 from victor_spark.warc.storage import printable
 
 WRITE_HELP: Final = """\
-Writes what crawls show of their sites as a table, for `victor clean --sites` in the next crawl.
+Writes a table of sites from finished runs, for `victor clean --sites` in later crawls.
 
-SOURCE is the --output of `victor clean --by-site --keep-blocks`, or a table that this command wrote; the sums
+SOURCE is the --output of `victor clean --by-site --keep-blocks`, or a table that this command wrote. The sums
 of several sources are added. The table is a folder of Parquet files. docs/running.md has more.
 
 examples:
@@ -33,9 +33,9 @@ examples:
 SHOW_HELP: Final = """\
 Shows which parts of a site's pages are kept: its layouts in the order of a page, each with an example.
 
-Each line has the probability of content P of a block with the site's mean (+: kept), the share of the site's
-pages with this layout, the element around its text, and an example. Texts that repeat follow. Without SITE,
-lists the largest sites, and --html has the layouts of each.
+Each line has the mean probability P that a block with this layout is content (+: kept), the share of the
+site's pages with this layout, the element around its text, and an example. Repeated texts follow. Without
+SITE, lists the largest sites; --html then writes the layouts of each.
 
 examples:
   victor sites show sites-april
@@ -62,7 +62,7 @@ SHOW_OPTIONS: Final = (
     option("TABLE", "a table of sites", dest="table"),
     option("[SITE]", "a site of the table (default: list the sites)", dest="site"),
     option("--limit N", "sites, layouts (kept ones first) and texts to show", positive, default=_LIMIT),
-    option("--html FILE", "write a page instead"),
+    option("--html FILE", "write an html page instead"),
 )
 
 

@@ -1,4 +1,4 @@
-"""`victor templates mine`, `show`, `diff` and `evaluate`: templates of sites, and what they are worth."""
+"""`victor templates mine`, `show`, `diff` and `evaluate`: finds, prints and measures templates of sites."""
 
 import argparse
 import json
@@ -63,7 +63,7 @@ def pattern(text: str) -> tuple[str, str]:
     return name, expression
 
 
-_GROUPINGS: Final = ", ".join(hosts.GROUPINGS)
+_GROUPINGS: Final = f"a site is: {', '.join(hosts.GROUPINGS)}"
 GROUP_BY: Final = option("--group-by SITE", _GROUPINGS, hosts.check_grouping, default=hosts.REGISTERED_DOMAIN)
 MINE_OPTIONS: Final = (
     option("INPUT...", "archives, pages, folders, globs, lists", dest="inputs"),
@@ -73,7 +73,7 @@ MINE_OPTIONS: Final = (
         "mining",
         option("--view", "text of all blocks, html, or cleaned text", choices=VIEWS, default="text"),
         GROUP_BY,
-        option("--max-pages-per-site N", "size of a site's sample", positive, default=MAX_PAGES),
+        option("--max-pages-per-site N", "most pages in the sample of a site", positive, default=MAX_PAGES),
         option("--min-pages N", "distinct pages that a site needs (default: 3)", positive),
         option("--pattern NAME=REGEX", "text that varies (repeatable)", pattern, action="append", default=[]),
         option("--cleaner NAME", "for --view cleaned (default: victor)"),

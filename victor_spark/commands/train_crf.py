@@ -1,8 +1,8 @@
 """Trains a CRF from annotated pages, and measures it by cross-validation on unseen sites.
 
---data is a directory of <set>.jsonl or <set>.jsonl.xz: one page a line with id, html, gold (the text to keep,
-paragraphs separated by newline) and, optionally, host and url. --gold takes such files one by one, as `victor
-annotate export` writes them. The model directory gets weights, card, metrics and figures.
+--data is a directory of <set>.jsonl or <set>.jsonl.xz: each line is a page with id, html, gold (the text to
+keep, paragraphs separated by newline) and, optionally, host and url. --gold takes such files one by one, as
+`victor annotate export` writes them. The model directory gets weights, card, metrics and figures.
 
 --start-from adapts a trained model to a few dozen pages of a new kind: the CRF learns corrections.
 
@@ -64,12 +64,12 @@ OPTIONS: Final = (
     option("--sets SET...", "only these sets (default: all)"),
     option("--features NAME", f"feature set (default: {DEFAULT_FEATURES}, or that of --start-from)"),
     option("--start-from MODEL", "adapt this model: victor, victor-2008, or a model directory"),
-    option("--without NAME...", "silence these features, for an ablation"),
+    option("--without NAME...", "leave out these features, for an ablation"),
     option("--folds K", f"folds by site; 0: none (default: {FOLDS}; {FOLDS_OF_FEW} with --start-from)", int),
-    option("--jobs N", "folds at a time", options.positive, default=1),
+    option("--jobs N", "folds that are trained concurrently", options.positive, default=1),
     option("--algorithm", "lbfgs, or averaged perceptron", choices=sorted(ALGORITHMS), default="lbfgs"),
-    option("--iterations N", "at most (default: 100, with --start-from 30)", options.positive),
-    option("--strength X", f"of the new pages, with --start-from (default: {STRENGTH})", options.probability),
+    option("--iterations N", "maximum (default: 100, with --start-from 30)", options.positive),
+    option("--strength X", f"weight of the new pages (default: {STRENGTH})", options.probability),
 )
 
 

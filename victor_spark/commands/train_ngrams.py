@@ -127,8 +127,8 @@ NCLEANER_OPTIONS: Final = (
     OVERWRITE,
     option("--sets SET...", "only these sets (default: all)"),
     option("--pairs N", "learn from N pages, drawn by hash of their ids (default: all)", positive),
-    switch("--non-lexical", "every letter is `a`, every digit `0`: any language"),
-    switch("--uncalibrated", "decide by the likelihoods alone, not by a paragraph's length too"),
+    switch("--non-lexical", "read every letter as `a`, every digit as `0`: for any language"),
+    switch("--uncalibrated", "decide by the likelihoods only, without a paragraph's length"),
 )
 
 

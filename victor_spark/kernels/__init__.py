@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 KEY = int.from_bytes(os.urandom(8), "little") | 1
-"""A process's own random number: hash tables over what a page chooses are built with it, so that no page
-can choose what collides. It decides no result, only the places in tables.
+"""A random number for each process. Hash tables of strings that a page chooses use it, so that no page can
+cause collisions. It changes the places in the tables, not the results.
 """
 
 sys.modules[f"cython.cimports.{__name__}"] = sys.modules[__name__]  # where uncompiled kernels look for `num`
@@ -30,7 +30,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def memory_views(*arrays: Any) -> Sequence[Any]:
-    """Arrays as uncompiled kernels take them: their numbers are then Python's, which don't overflow."""
+    """Arrays in the form for uncompiled kernels: their numbers are then Python's, which do not overflow."""
     return [memoryview(array) for array in arrays]
 
 
@@ -76,4 +76,4 @@ def warn_if_uncompiled() -> None:
 
 
 views: Callable[..., Sequence[Any]] = (lambda *arrays: arrays) if compiled() else memory_views
-"""Arrays as kernels take them, which look into an array themselves where they are compiled."""
+"""Arrays in the form that kernels take: unchanged if the kernels are compiled, else memory views."""

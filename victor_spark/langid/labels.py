@@ -11,7 +11,7 @@ from victor_spark import configuration, resources
 from victor_spark.errors import UsageError
 
 _GLOTLID_ONLY: Final = {"als": "sq"}
-"""With a script behind it this is Tosk Albanian; alone (lid.176) it is Alemannic."""
+"""`als` with a script (`als_Latn` of GlotLID) is Tosk Albanian; alone (lid.176) it is Alemannic."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from victor_spark.metadata.vocabulary import vocabulary
 
 FIRST_YEAR: Final = 1990
 LAST_YEAR: Final = 2100
-"""A page is of a year between these; others are errors of the page."""
+"""Dates outside these years are taken as errors of the page."""
 
 
 def iso(text: str, *, month_first: bool = False) -> str | None:
@@ -51,7 +51,7 @@ _DIGITS: Final = {
 }
 """The digits of other scripts: Arabic, Devanagari, Thai and more."""
 _ZONES: Final = 15
-"""Hours that a time zone can be off at most, and one."""
+"""The offset of a time zone has fewer hours."""
 _ISO: Final = re.compile(
     r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)"
     r"(?:[일日]?[T ,]+(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(?:\s?([AaPp])\.?[Mm]\b)?"

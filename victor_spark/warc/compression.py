@@ -30,13 +30,13 @@ MAGICS: Final = {
 
 _STEPS: Final = {"zstd": 2 << 10}
 _STEP: Final = 16 << 10
-"""Packed bytes of a call. A call's output is held in memory, of 16 KiB of gzip up to 16 MiB."""
+"""Compressed bytes per call. The output of a call is in memory: up to 16 MiB for 16 KiB of gzip."""
 _BROTLI_PART: Final = 64 << 10
 
 Parts = Generator[bytes, None, tuple[int, bool]]
-"""Yields what a member holds; returns the offset after it, and whether it ends there and not the bytes.
+"""Yields the content of a member; returns the offset after it, and whether it is complete.
 
-Raises CorruptError where the bytes are damaged.
+It is incomplete if the bytes end first. Raises CorruptError where they are damaged.
 """
 
 _ERRORS: Final[Any] = (isal_zlib.error, zlib.error, zstandard.ZstdError, brotli.error, RuntimeError)
@@ -48,7 +48,7 @@ class CorruptError(Exception):
 
 
 class Content(NamedTuple):
-    """What was decompressed; where its packed bytes end (None: that was not reached); the error."""
+    """What was decompressed; where its compressed bytes end (None: not reached); the error."""
 
     content: bytes
     end: int | None = None
@@ -113,8 +113,8 @@ def inflated(
 ) -> Parts:
     """The content of the gzip member, zstd or lz4 frame, zlib, raw deflate or brotli stream at an offset.
 
-    `read_at(position, n)` gives `n` of the packed bytes, fewer at their end. A call of the decoder takes
-    `step` of them. What one with an error gives is lost, but for what calls of `retry` bytes give (0: none).
+    `read_at(position, n)` gives `n` of the compressed bytes, fewer at their end. The decoder gets `step` of
+    them per call. If a call fails, its bytes are decoded again up to the error, `retry` at a time (0: not).
     """
     # igzip misreads a gzip header with optional fields that two calls share.
     has_fields = encoding == "gzip" and read_at(start, 4)[3:] != b"\0"
@@ -132,7 +132,7 @@ def inflated(
         except _ERRORS as error:
             again = _decoder(encoding, dictionary, zlib)  # its errors say more
             problem, end = yield from _before_error(again, read_at, start, position, n_given, retry)
-            if again.eof:  # of brotli, with other bytes behind it
+            if again.eof:  # brotli reports bytes after its end as an error
                 return end, True
             raise CorruptError(problem or str(error)) from None
         position += len(packed)
@@ -154,9 +154,9 @@ def _before_error(
     n_given: int,
     step: int,
 ) -> Generator[bytes, None, tuple[str, int]]:
-    """What comes after the first `n_given` bytes and before the error in the step at `position`.
+    """The content after its first `n_given` bytes and before the error in the step at `position`.
 
-    Returns the error, and where the packed bytes end that were used.
+    Returns the error, and the end of the compressed bytes that were used.
     """
     at, end = start, position + _STEP if step else start
     try:
