@@ -1,5 +1,6 @@
 """`victor` without Spark: one page to stdout, help, options from three places, errors in one line."""
 
+import argparse
 import dataclasses
 import json
 import os
@@ -226,6 +227,23 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert "examples:" in shown
     assert main([]) == 2
     assert "examples:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["help"], ["train", "--help"], [], ["train"], ["clean", "--help"]]
+)
+def test_argparse_prints_all_help_so_that_it_has_colours_from_python_3_14_on(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It asks whether stdout is a terminal: help that goes to stderr must look like stdout to it."""
+
+    def formatted(_: argparse.HelpFormatter) -> str:
+        return "to stderr" if sys.stdout is sys.stderr else "to stdout"
+
+    monkeypatch.setattr(argparse.RawDescriptionHelpFormatter, "format_help", formatted)
+    is_asked = not {"help", "--help"}.isdisjoint(words)
+    assert main(words) == (0 if is_asked else 2)
+    assert capsys.readouterr() == (("to stdout", "") if is_asked else ("", "to stderr"))
 
 
 def test_the_version_names_model_kernels_and_python(capsys: pytest.CaptureFixture[str]) -> None:
