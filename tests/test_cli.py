@@ -371,6 +371,15 @@ def test_progress_in_a_log_has_rate_and_time_left_and_no_carriage_return(
     ]
 
 
+def test_of_an_unknown_number_progress_has_the_rate_and_says_nothing_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = iter([0.0, 1.0, 30.0])
+    monkeypatch.setattr(logs.time, "monotonic", lambda: next(now))
+    assert [*logs.track("ab", "reading", 0)] == ["a", "b"]
+    assert capsys.readouterr().err == "victor: reading: 1, 30 s, 0.0333/s\n"
+
+
 def test_completion_knows_commands_options_values_and_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

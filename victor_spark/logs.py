@@ -98,13 +98,14 @@ def clock(seconds: float) -> str:
 
 
 def track(rows: Iterable[T], label: str, n: int) -> Iterator[T]:
-    """Yields the rows unchanged and shows `label` and how many of `n` are done."""
+    """Yields the rows unchanged and shows `label` and how many of `n` (0: unknown) are done."""
     report = reporter(label, n)
     try:
         for done, row in enumerate(rows):
             report(done, "")
             yield row
-        report(n, "")
+        if n:
+            report(n, "")
     finally:
         erase()
 

@@ -18,6 +18,7 @@ from victor_spark.commands.clean import LIMITS, MASTER, PARTITIONS, READING
 from victor_spark.commands.options import OVERWRITE, Command, Group, option, positive, switch
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError, suggestion
 from victor_spark.evaluation import gold, pictures, template_gain
+from victor_spark.logs import track
 from victor_spark.pipeline import Settings
 from victor_spark.templates import table
 from victor_spark.templates.mine import MAX_PAGES, MiningSettings
@@ -115,7 +116,7 @@ def mine(arguments: argparse.Namespace) -> int:
 def evaluate(arguments: argparse.Namespace) -> int:
     """Mines, cleans, measures, writes the results, prints the table."""
     sources = gold.sources(arguments.gold)
-    pages = gold.chosen(sources, arguments.sets)
+    pages = track(gold.chosen(sources, arguments.sets), "reading gold pages", 0)
     of_sites = template_gain.by_site(pages, arguments.group_by, arguments.min_pages)
     mining = MiningSettings(view=arguments.view)
     with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:

@@ -183,7 +183,7 @@ def _options(arguments: argparse.Namespace) -> TrainingOptions:
 def _labelled(files: Mapping[str, Path]) -> list[LabelledPage]:
     pages: list[LabelledPage] = []
     for name, path in files.items():
-        usable = [page for page in gold.read(path) if gold.usable(page)]
+        usable = [page for page in track(gold.read(path), f"reading {name}", 0) if gold.usable(page)]
         pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
     if not any(labelling.trainable(page) and (page.labels != OTHER).any() for page in pages):
         raise InputError(
