@@ -34,7 +34,7 @@ clean = pipeline.cleaning(settings, pipeline.models(settings))
 
 def cleaned(shards):
     records = (record for shard in shards for record in reading.read(shard))
-    return sum(len(clean(record).text) > 0 for record in records if record.status is None)
+    return sum(clean(record).text is not None for record in records if record.status is None)
 
 shards = inputs.resolve(sys.argv[1:])
 cleaned(shards[:1])
