@@ -2,7 +2,7 @@
 
 Everything else is said in pyproject.toml. Each kernel is Python that Cython can compile ("pure Python
 mode"): without a compiler, or with VICTOR_COMPILE=0, the same files run uncompiled. VICTOR_KERNELS names one
-of VARIANTS, for tests that look for memory errors: `build_ext --build-lib build/NAME` builds it there.
+of VARIANTS, for tests and benchmarks: `build_ext --build-lib build/NAME` builds it there.
 """
 
 import importlib
@@ -37,6 +37,8 @@ DIRECTIVES = {
 CHECKS = {"boundscheck": True, "cdivision": False, "initializedcheck": True}
 VARIANTS = {
     "": ({}, ["-O3", "-g0"]),
+    # For one version of Python: bench/stable_abi.py measures what the stable ABI costs.
+    "version": ({}, ["-O3", "-g0"]),
     "checked": (CHECKS, ["-O0", "-g0", "-w"]),
     # No run-time library is linked: the fuzzer brings its own.
     "sanitized": (

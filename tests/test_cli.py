@@ -1,5 +1,6 @@
 """`victor` without Spark: one page to stdout, help, options from three places, errors in one line."""
 
+import argparse
 import dataclasses
 import json
 import os
@@ -228,6 +229,23 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert "examples:" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words", [["--help"], ["help"], ["train", "--help"], [], ["train"], ["clean", "--help"]]
+)
+def test_argparse_prints_all_help_so_that_it_has_colours_from_python_3_14_on(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It asks whether stdout is a terminal: help that goes to stderr must look like stdout to it."""
+
+    def formatted(_: argparse.HelpFormatter) -> str:
+        return "to stderr" if sys.stdout is sys.stderr else "to stdout"
+
+    monkeypatch.setattr(argparse.RawDescriptionHelpFormatter, "format_help", formatted)
+    is_asked = not {"help", "--help"}.isdisjoint(words)
+    assert main(words) == (0 if is_asked else 2)
+    assert capsys.readouterr() == (("to stdout", "") if is_asked else ("", "to stderr"))
+
+
 def test_the_version_names_model_kernels_and_python(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     version, model, compiled, python = capsys.readouterr().out.splitlines()
@@ -351,6 +369,15 @@ def test_progress_in_a_log_has_rate_and_time_left_and_no_carriage_return(
         "victor: reading: 300/400, 30 s, 10/s, about 10 s left",
         "victor: reading: 400/400, 40 s, 10/s",
     ]
+
+
+def test_of_an_unknown_number_progress_has_the_rate_and_says_nothing_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = iter([0.0, 1.0, 30.0])
+    monkeypatch.setattr(logs.time, "monotonic", lambda: next(now))
+    assert [*logs.track("ab", "reading", 0)] == ["a", "b"]
+    assert capsys.readouterr().err == "victor: reading: 1, 30 s, 0.0333/s\n"
 
 
 def test_completion_knows_commands_options_values_and_files(

@@ -7,7 +7,7 @@ import platform
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -22,23 +22,20 @@ EXIT_BROKEN_PIPE: Final = 141
 
 _HELP: Final = frozenset({"-h", "--help", "help"})
 
-_HEAD: Final = """\
-usage: victor COMMAND [ARGUMENT...]
-
-Turns web pages and web archives into clean text, with the reason for every block kept or dropped.
-
-commands:
-"""
-_FOOT: Final = """
+_ABOUT: Final = (
+    "Turns web pages and web archives into clean text, with the reason for every block kept or dropped."
+)
+_OPTIONS: Final = (
+    (("-h", "--help"), "print this help, or that of a command"),
+    (("--version",), "print version, model, kernels"),
+    (("--debug",), "with any command: print the traceback of an error"),
+    (("--quiet",), "with any command: no progress, only warnings and errors"),
+)
+_FOOT: Final = """\
 examples:
   victor clean page.html                          print the page's text
   victor clean crawl.warc.gz --output out         write one row per page to out/pages/ (Parquet), with Spark
   victor clean --help                             list all options and more examples
-
-options:
-  -h, --help   print this help, or that of a command      --version   print version, model, kernels
-  --debug      with any command: print the traceback of an error
-  --quiet      with any command: no progress, only warnings and errors
 
 exit codes: 0 done, 1 internal error, 2 wrong usage or unreadable input, 3 failure budget exceeded,
 4 stopped before the end (run the command again to resume)
@@ -102,10 +99,11 @@ def _dispatch(words: list[str]) -> int:
         return errors.EXIT_DONE
     group = words[0] if words and _in_group(words[0]) and words[0] not in COMMANDS else ""
     if words[:1] in ([], [group]) and not words[1:]:
-        print(_help(group), file=sys.stderr)
+        with redirect_stdout(sys.stderr):
+            _overview(group).print_help()
         return errors.EXIT_USAGE
     if words[0] in _HELP or (group and words[1] in _HELP):
-        print(_help(group))
+        _overview(group).print_help()
         return errors.EXIT_DONE
     name = _command(words)
     command = loaded(name)
@@ -176,14 +174,23 @@ class _Parser(argparse.ArgumentParser):  # argparse's messages can be changed on
         raise UsageError(f"{message}{near or f' (see {self.prog} --help)'}")
 
 
-def _help(group: str) -> str:
-    """The help of all commands, or of a group of them."""
-    names = _in_group(group) if group else COMMANDS
-    commands = "\n".join(f"  {name:<19} {COMMANDS[name][1]}" for name in names)
-    if not group:
-        return f"{_HEAD}{commands}\n{_FOOT.rstrip()}"
-    head = f"usage: victor {group} COMMAND [ARGUMENT...]\n\ncommands:\n{commands}\n\n"
-    return f"{head}victor {group} COMMAND --help lists a command's options and examples."
+def _overview(group: str) -> argparse.ArgumentParser:
+    """What prints the help of all commands, or of a group of them."""
+    name = f"victor {group}".rstrip()
+    made = argparse.ArgumentParser(
+        usage=f"{name} COMMAND [ARGUMENT...]",
+        description=None if group else _ABOUT,
+        epilog=f"{name} COMMAND --help lists a command's options and examples." if group else _FOOT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+    )
+    commands = made.add_argument_group("commands")
+    for each in _in_group(group) if group else COMMANDS:
+        commands.add_argument(each, help=COMMANDS[each][1])
+    added = made.add_argument_group("options")
+    for flags, about in () if group else _OPTIONS:
+        added.add_argument(*flags, action="store_true", help=about)
+    return made
 
 
 def _version() -> Iterator[str]:

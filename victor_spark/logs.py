@@ -14,6 +14,9 @@ FIELDS: dict[str, Any] | None = None
 """Fields of every line of JSON; None: lines are text."""
 _QUIET: list[str] = []
 """Levels of lines that are left out."""
+_ERASE: Final = "\r\x1b[K"
+_DRAWN: list[str] = []
+"""What removes the bar from the terminal; empty if there is none."""
 _SPACES: Final = str.maketrans("\t\n", "  ")
 _BAR_WIDTH: Final = 30
 
@@ -57,6 +60,7 @@ def log(line: str, level: str = "info", /, **fields: Any) -> None:
     else:
         found = {"time": datetime.now(UTC).isoformat(), "level": level, "message": text}
         text = json.dumps({**found, **FIELDS, **fields})
+    erase()  # the line takes the place of a bar, which is drawn again below it
     print(f"{text}\n", end="", file=sys.stderr, flush=True)  # in one write: processes share stderr
 
 
@@ -72,9 +76,16 @@ def on_terminal() -> bool:
 
 def bar(share: float, line: str, end: str = "") -> None:
     """Draws a bar and a line on a terminal, in place of those before."""
+    _DRAWN[:] = [] if end else [_ERASE]
     filled = min(int(_BAR_WIDTH * share), _BAR_WIDTH)
     sys.stderr.write(f"\r[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {line}\x1b[K{end}")
     sys.stderr.flush()
+
+
+def erase() -> None:
+    """Removes the bar, if there is one."""
+    if _DRAWN:
+        print(_DRAWN.pop(), end="", file=sys.stderr, flush=True)
 
 
 def clock(seconds: float) -> str:
@@ -87,36 +98,41 @@ def clock(seconds: float) -> str:
 
 
 def track(rows: Iterable[T], label: str, n: int) -> Iterator[T]:
-    """Yields the rows unchanged and shows `label` and how many of `n` are done."""
+    """Yields the rows unchanged and shows `label` and how many of `n` (0: unknown) are done."""
     report = reporter(label, n)
-    for done, row in enumerate(rows):
-        report(done, "")
-        yield row
-    report(n, "")
+    try:
+        for done, row in enumerate(rows):
+            report(done, "")
+            yield row
+        if n:
+            report(n, "")
+    finally:
+        erase()
 
 
 def reporter(label: str, n: int) -> Report:
-    """A function that shows how many of `n` are done, at a limited rate; nothing with --quiet."""
+    """A function that shows how many of `n` are done, at a limited rate; 0: of an unknown number."""
     is_bar = on_terminal()
     last = started = time.monotonic()
 
     def report(done: int, note: str) -> None:
         nonlocal last
-        now = time.monotonic()
+        now, is_end = time.monotonic(), 0 < n <= done
         wait = _REDRAW_SECONDS if is_bar else _LINE_SECONDS
-        if is_quiet() or (done < n and now - last < wait):
+        if is_quiet() or (not is_end and now - last < wait):
             return
         last = now
-        line = _line(label, done, n, now - started) + (f", {note}" if note else "")
+        line = counted(label, done, n, now - started) + (f", {note}" if note else "")
         if is_bar:
-            bar(done / n if n else 1.0, line, "\n" if done >= n else "")
+            bar(done / n if n else 0.0, line, "\n" if is_end else "")
         else:
             log(line)
 
     return report
 
 
-def _line(label: str, done: int, n: int, seconds: float) -> str:
+def counted(label: str, done: int, n: int, seconds: float) -> str:
+    """The line of `track`: how many are done, in which time, at which rate, and the time that is left."""
     rate = f", {done / seconds:.3g}/s" if done and seconds >= 1 else ""
     left = f", about {clock(seconds / done * (n - done))} left" if 0 < done < n else ""
-    return f"{label}: {done}/{n}, {clock(seconds)}{rate}{left}"
+    return f"{label}: {done}{f'/{n}' if n else ''}, {clock(seconds)}{rate}{left}"

@@ -21,6 +21,8 @@ LONGEST: Final = 100_000
 IMAGES: Final = {".webp", ".svg", ".png"}
 BOOSTS: Final = {"Start": 4, "How-to guides": 4, "Reference": 2, "Explanation": 1}
 """Section of the navigation → the weight of its pages in the search: plain words lead to guides first."""
+PAGE_BOOSTS: Final = {"exploring.md": 1}
+"""Pages of which the title has a word that most readers type for another page."""
 GENERATED_BOOST: Final = 0.3
 """That of generated pages, and of documents from outside docs/."""
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s#:]+)(?=[)#])|(?<=\]\()([^)\s#:]+)(?=\s\")")
@@ -74,7 +76,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Generated tables; links into the checkout become links to pages of the site. Sets the search weight."""
     own = page.file.src_uri
     section = page.ancestors[-1].title if page.ancestors else None
-    boost = GENERATED_BOOST if page.file.generated_by else BOOSTS.get(section or "", 1)
+    boost = GENERATED_BOOST if page.file.generated_by else PAGE_BOOSTS.get(own, BOOSTS.get(section or "", 1))
     page.meta["search"] = {"boost": boost, **page.meta.get("search", {})}
     source = _source(own)
 

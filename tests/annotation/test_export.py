@@ -49,9 +49,10 @@ def export(kept: Store, form: str, output: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["mine.jsonl", "mine.jsonl.xz"])
 def test_gold_lines_hold_the_kept_text_and_give_training_the_labels_themselves(
-    kept: Store, tmp_path: Path, name: str
+    kept: Store, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (page,) = gold.read(export(kept, "gold", tmp_path / name))
+    assert "exporting: 1/1, " in capsys.readouterr().err
     assert page.gold == "A bridge at last\nThe mayor opened the bridge today."
     assert page.html == PAGE
     assert page.gold_markup == "<h>A bridge at last\n<p>The mayor opened the bridge today.\n"

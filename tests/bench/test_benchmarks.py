@@ -10,8 +10,9 @@ import pytest
 
 from tests.html.hostile import FAMILIES
 from tests.spark.crawl import PARAGRAPH, Response, page, write_warc
+from victor_spark import kernels
 
-SCRIPTS = ("pipeline", "memory", "sandbox", "spark_job")
+SCRIPTS = ("pipeline", "memory", "sandbox", "spark_job", "stable_abi")
 
 
 def bench(
@@ -61,6 +62,17 @@ def test_the_sandbox_is_timed_beside_the_same_work_without_it(root: Path, shard:
     ratios = re.findall(r"^\| [\d.]+ \| [\d.]+ \| ([\d.]+) \|$", shown.stdout, re.MULTILINE)
     assert len(ratios) == 2
     assert all(float(ratio) > 0 for ratio in ratios)  # so short a run says nothing more
+
+
+def test_kernels_are_timed_beside_others_in_processes_that_take_turns(root: Path, shard: Path) -> None:
+    if not kernels.compiled():
+        pytest.skip("kernels are not compiled")
+    shown = bench(root, "stable_abi", "--shards", shard, "--rounds", 2, "--control")
+    assert "20 pages, 2 rounds" in shown.stdout, shown.stderr
+    row = r"^\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) – ([\d.]+) \|$"
+    (found,) = re.findall(row, shown.stdout, re.MULTILINE)
+    *_, ratio, low, high = map(float, found)
+    assert 0 < low <= ratio <= high
 
 
 def test_hostile_pages_are_timed_at_n_and_twice_n(root: Path) -> None:

@@ -16,6 +16,19 @@ GUIDES = {
     "train a model": "new-language.html",
     "compare with trafilatura": "coming-from.html",
     "expected_f1": "",
+    "memory": "running.html",
+    "out of memory": "running.html",
+    "resume a killed run": "running.html",
+    "duplicates": "dedup.html",
+    "language": "new-language.html",
+    "exit code": "deploy.html",
+    "threshold": "running.html",
+    "templates": "templates-howto.html",
+    "s3": "running.html",
+    "yarn": "deploy.html",
+    "annotate": "annotate.html",
+    "markdown": "structure.html",
+    "warc": "running.html",
 }
 """Words typed into the search → the page that comes first: a guide, before generated ones."""
 SITE = ROOT / "build" / "site" / __version__

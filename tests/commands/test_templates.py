@@ -51,11 +51,23 @@ def test_show_lists_sites_and_tells_of_one(tmp_path: Path, run: Run) -> None:
     assert code == 0
     assert sites[1].split() == [str(len(table.read(path))), "8", "gazette.example"]
     _, lines, _ = run("show", "gazette.example", "--templates", path, "--picture", tmp_path / "p.svg")
+    assert run("show", path)[1] == sites
+    assert run("show", path, "gazette.example")[1] == lines
     told = "\n".join(lines)
     assert "on 8 of 8 pages" in told
     assert "Harbour" in told
     assert told.count("   example: ") == 1
     assert "<svg" in (tmp_path / "p.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [((), "TABLE is required"), (("t", "s", "--templates", "t"), "TABLE and --templates cannot be combined")],
+)
+def test_show_needs_one_table(run: Run, words: tuple[str, ...], line: str) -> None:
+    code, out, said = run("show", *words)
+    assert (code, out, len(said)) == (2, [], 1)
+    assert line in said[0]
 
 
 def test_show_stops_at_its_limit_and_says_so(tmp_path: Path, run: Run) -> None:

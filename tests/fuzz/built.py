@@ -1,4 +1,4 @@
-"""Loads the kernels of a build that finds memory errors (VICTOR_KERNELS, see setup.py), not the usual ones.
+"""Loads the kernels of another build (VICTOR_KERNELS, see setup.py), not the usual ones.
 
 Import it first, or name it as a plugin: `python -m pytest -p tests.fuzz.built`.
 """
@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from typing import Final
 
-from victor_spark import kernels, parser
+from victor_spark import kernels, parser, rendering
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 VARIANT: Final = os.environ.get("VICTOR_KERNELS", "")
 FOLDER: Final = ROOT / "build" / VARIANT / "victor_spark"
 
 if VARIANT:
-    for package in (kernels, parser):
+    for package in (kernels, parser, rendering):
         package.__path__.insert(0, str(FOLDER / package.__name__.rpartition(".")[2]))

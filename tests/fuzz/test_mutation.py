@@ -49,8 +49,9 @@ def test_kernels_are_those_of_the_build_that_is_asked_for() -> None:
         pytest.skip("VICTOR_KERNELS names no build: the usual kernels are tried")
     from victor_spark.kernels import crf, matching, ngrams, tokens
     from victor_spark.parser import construction
+    from victor_spark.rendering import walk
 
-    for kernel in (construction, crf, matching, ngrams, tokens):
+    for kernel in (construction, crf, matching, ngrams, tokens, walk):
         assert str(kernel.__file__).startswith(str(built.FOLDER))
 
 

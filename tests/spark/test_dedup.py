@@ -1,7 +1,11 @@
 """Duplicates of a run: found as brute force finds them, the same however the work is cut, and dropped."""
 
 import json
+import os
 import random
+import shutil
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -294,6 +298,34 @@ def test_the_pages_table_is_written_with_marks(
     outcome = victor("dedup", cleaned, "--output", tmp_path / "marked")
     assert outcome.code == 2
     assert "marked: exists" in outcome.lines[-1]
+
+
+def test_what_a_killed_command_left_is_removed_and_one_that_runs_is_left_alone(
+    cleaned: Path, root: Path, tmp_path: Path, victor: Victor
+) -> None:
+    """It is killed when it has read the pages; the folder of its draft is there from the start."""
+    target, hidden = tmp_path / "marked", tmp_path / ".marked.draft"
+    other = shutil.copytree(cleaned, tmp_path / "other")
+    script = (
+        "import sys, time; from victor_spark import cli, logs; from victor_spark.spark import dedup\n"
+        "dedup.log = lambda line: (print(line, flush=True), time.sleep(600))\n"
+        f"cli.main(['dedup', {str(cleaned)!r}, '--output', {str(target)!r}, '--master', 'local[1]'])"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
+    environment["PYTHONPATH"] = str(root)
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline().endswith(" read\n")
+        (hidden / "marked").mkdir()
+        (hidden / "marked" / "part-of-a-killed-run").touch()
+        refused = victor("dedup", other, "--output", target)
+        assert refused.lines[-1].endswith("another command is writing there")
+        assert [*(hidden / "marked").iterdir()]
+        process.kill()
+    assert victor("dedup", other, "--output", target).code == 0
+    assert not [*tmp_path.glob(".*")]
+    assert not [*target.glob("part-of*")]
 
 
 def test_what_cannot_be_done_is_one_line_and_changes_nothing(

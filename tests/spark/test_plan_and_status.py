@@ -101,7 +101,9 @@ def test_the_total_of_one_small_page_is_its_size_on_a_system_without_processor_a
 
 def test_a_plan_for_people_is_a_few_lines(shards: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", str(shards), "--cores", "400"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr()
+    lines = printed.out.splitlines()
+    assert "cleaning a sample, ranges: " in printed.err
     assert lines[0].startswith("shards   6 (6 warc), ")
     assert lines[1].endswith(" s: all available")
     assert [line.split()[0] for line in lines if line[0] != " "] == [

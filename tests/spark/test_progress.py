@@ -10,7 +10,11 @@ import pytest
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
+from tests.spark.crawl import PARAGRAPH, Response, page, write_warc
+from victor_spark import logs
+from victor_spark.cli import main
 from victor_spark.logs import bar, clock
+from victor_spark.spark import progress
 from victor_spark.spark.progress import Tally, described, size
 
 
@@ -54,33 +58,96 @@ def test_the_bar_stays_on_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     assert shown.count("#") == 15
 
 
-@pytest.mark.spark
-def test_that_the_splits_are_dealt_out_is_no_work_done(spark: SparkSession, tmp_path: Path) -> None:
-    """Also where that takes as many tasks as the work itself; of these one ends and the other waits."""
-    leave = str(tmp_path / "leave")
+def test_a_line_of_the_log_takes_the_place_of_the_bar(capfd: pytest.CaptureFixture[str]) -> None:
+    bar(0.5, "half")
+    capfd.readouterr()
+    logs.log("a line")
+    logs.log("another")
+    assert capfd.readouterr().err == "\r\x1b[Kvictor: a line\nvictor: another\n"
+
+
+@pytest.mark.parametrize("n_left", [0, 1])
+def test_no_bar_stays_below_work_that_ended_early(
+    n_left: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(logs, "on_terminal", lambda: True)
+    monkeypatch.setattr(logs, "_REDRAW_SECONDS", 0)
+    rows = logs.track(range(3), "rows", 3)
+    assert [next(rows) for _ in range(3 - n_left)] == [0, 1, 2][: 3 - n_left]
+    if n_left:
+        rows.close()
+    assert list(rows) == []
+    assert capfd.readouterr().err.endswith("\r\x1b[K" if n_left else "rows: 3/3, 0 s\x1b[K\n")
+
+
+def held(spark: SparkSession, group: str, leave: Path) -> None:
+    """A job of two tasks, of which one ends and the other waits; its first stage has two tasks as well."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            while batch.num_rows and batch["task"][0].as_py() and not Path(leave).exists():
+            while batch.num_rows and batch["task"][0].as_py() and not leave.exists():
                 time.sleep(0.05)
             yield batch
 
-    def run() -> None:
-        spark.sparkContext.setJobGroup("held", "a test")
+    assert spark.sparkContext.defaultParallelism == 2
+    spark.sparkContext.setJobGroup(group, "a test")
+    with progress.progress_of_group(spark.sparkContext):
         rows = spark.createDataFrame([(0,), (1,)], "task int").repartitionById(2, "task")
         rows.mapInArrow(work, "task int").collect()
 
-    assert spark.sparkContext.defaultParallelism == 2
+
+@pytest.mark.spark
+def test_jobs_of_a_group_show_the_tasks_of_the_stage_that_runs(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.05)
+    monkeypatch.setattr(logs, "log", lambda line, **_: lines.append(line))
+    thread: threading.Thread = InheritableThread(target=held, args=(spark, "shown", tmp_path / "leave"))
+    thread.start()
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not any(line.endswith(" left") for line in lines):
+        time.sleep(0.05)
+    (tmp_path / "leave").touch()
+    thread.join()
+    left = [line for line in lines if line.endswith(" left")]
+    assert left
+    assert {line.partition(",")[0] for line in left} == {"tasks of this step: 1/2"}
+
+
+@pytest.mark.spark
+def test_every_command_that_reads_all_pages_of_a_run_shows_progress(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert spark
+    pages = [Response(f"http://a.example/{n}", page(f"Page {n}", PARAGRAPH).encode()) for n in range(3)]
+    shard, out = write_warc(tmp_path / "a.warc.gz", pages), str(tmp_path / "out")
+    assert main(["clean", str(shard), "--output", out, "--by-site", "--keep-blocks"]) == 0
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.01)
+    for words in (
+        ["export", out, str(tmp_path / "exported"), "--to", "text"],
+        ["sites", "write", out, "--output", str(tmp_path / "sites")],
+        ["templates", "mine", str(shard), "--output", str(tmp_path / "templates.parquet")],
+        ["dedup", out],
+    ):
+        capsys.readouterr()
+        assert main(words) == 0
+        assert " elapsed\n" in capsys.readouterr().err
+
+
+@pytest.mark.spark
+def test_that_the_splits_are_dealt_out_is_no_work_done(spark: SparkSession, tmp_path: Path) -> None:
+    """Also where that takes as many tasks as the work itself; of these one ends and the other waits."""
     tally, seen = Tally(100), set[float]()
     tally.begin("held", weight=100, n_tasks=2)
-    thread: threading.Thread = InheritableThread(target=run)
+    thread: threading.Thread = InheritableThread(target=held, args=(spark, "held", tmp_path / "leave"))
     thread.start()
     deadline = time.monotonic() + 120
     while max(seen, default=0.0) < 0.5 and time.monotonic() < deadline:
         seen.add(tally.shares(spark.sparkContext)[0])
         time.sleep(0.01)
     seen.add(tally.shares(spark.sparkContext)[0])
-    Path(leave).touch()
+    (tmp_path / "leave").touch()
     thread.join()
     assert seen == {0.0, 0.5}
     assert tally.shares(spark.sparkContext)[0] == 1.0

@@ -17,6 +17,7 @@ from victor_spark.document import Document
 from victor_spark.errors import AnnotationError
 from victor_spark.html.canonical import restored
 from victor_spark.html.segment import segment
+from victor_spark.logs import track
 from victor_spark.rendering.plain import plain_text
 
 
@@ -61,7 +62,7 @@ def export(store: Store, form: str, output: Path) -> int:
         raise AnnotationError(
             f"{store.path}: no page is done yet (Enter in the browser marks a page as done)"
         )
-    _WRITERS[form](store, done, output)
+    _WRITERS[form](store, track(done, "exporting", len(done)), output)
     return len(done)
 
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import time
 import zlib
 from bisect import bisect
 from collections import Counter
@@ -29,14 +28,13 @@ from victor_spark.html import charset
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
 from victor_spark.langid.pages import Linguist, linguist
+from victor_spark.logs import erase, log, reporter, track
 from victor_spark.model.decision import n_words
 from victor_spark.pipeline import PROFILES, Settings
 from victor_spark.warc import file_types, inputs, reading, storage
 from victor_spark.warc.records import Record
 
-Say = Callable[[str], None]
 _ADDED, _KNOWN, _BARE = "added", "already in the store", "without a text block skipped"
-_SECONDS_PER_REPORT: Final = 5.0
 _PAGES_PER_TRANSACTION: Final = 50
 _PRACTICE_PAGES: Final = Path(__file__).resolve().parent / "practice_pages"
 _GOLD: Final = re.compile(r'<[^>]*\sdata-gold="([a-z]+)"(?:[^>]*\sdata-why="([^"]*)")?')
@@ -84,7 +82,7 @@ def renew(store: Store, predictor: Assistant) -> int:
         predictor.name,
     )
     n_renewed = 0
-    for row in rows:
+    for row in track(rows, "initial labels", len(rows)):
         page, _ = preparation.prepare(content(store, row["id"]).markup, predictor.look, row["url"])
         # A page imported by another version of the segmentation keeps its offsets and labels.
         if len(page.blocks) == row["n_blocks"]:
@@ -105,7 +103,6 @@ def add_inputs(
     predictor: Assistant | None,
     *,
     limit: int | None,
-    say: Say,
 ) -> None:
     """Adds the pages of these inputs (of the first `limit` records) and stores a remark with the counts.
 
@@ -123,20 +120,18 @@ def add_inputs(
             except ShardError as error:
                 failures.append(error)
 
-    found = islice(read(), limit)
-    reported = time.monotonic()
+    found, report = islice(read(), limit), reporter("reading records", limit or 0)
     while batch := list(islice(found, _PAGES_PER_TRANSACTION)):
         with store.writing():
             counts.update(_add_record(store, record, look, predictor) for record in batch)
-        if time.monotonic() - reported > _SECONDS_PER_REPORT:
-            reported = time.monotonic()
-            say(_in_words(counts))
+        report(counts.total(), "")
+    erase()
     remark(store, f"{', '.join(_relative(shard.filename) for shard in shards[:3])}: {_in_words(counts)}")
-    say(_in_words(counts))
+    log(_in_words(counts))
     for failure in failures:
         if not counts:
             raise failure
-        say(str(failure))
+        log(str(failure))
 
 
 def _in_words(counts: Counter[str]) -> str:

@@ -120,7 +120,7 @@ def serve(arguments: argparse.Namespace) -> int:
             if predictor and (n_renewed := importing.renew(kept, predictor)):
                 log(f"{n_renewed} pages have new initial labels by {name}")
             if inputs := [_fetched(each, path, arguments) for each in arguments.inputs]:
-                importing.add_inputs(kept, inputs, look, predictor, limit=arguments.limit, say=log)
+                importing.add_inputs(kept, inputs, look, predictor, limit=arguments.limit)
             if not arguments.import_only:
                 application = partial(app.application, app.Workspace(kept, plan, name))
                 token = None if arguments.no_token else arguments.token or kept.token

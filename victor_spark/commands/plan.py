@@ -57,7 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     n_cores = arguments.cores or here
     planned = plan.of_request(shards.available, request, n_cores=n_cores)
-    log("cleaning a sample")
     sampled = estimate.sample(planned, request, models)
     estimated = estimate.estimate(request, planned, sampled, n_cores=n_cores, look_up_seconds=seconds)
     found = {

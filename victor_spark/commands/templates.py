@@ -18,6 +18,7 @@ from victor_spark.commands.clean import LIMITS, MASTER, PARTITIONS, READING
 from victor_spark.commands.options import OVERWRITE, Command, Group, option, positive, switch
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError, suggestion
 from victor_spark.evaluation import gold, pictures, template_gain
+from victor_spark.logs import track
 from victor_spark.pipeline import Settings
 from victor_spark.templates import table
 from victor_spark.templates.mine import MAX_PAGES, MiningSettings
@@ -38,7 +39,7 @@ examples:
   victor templates mine crawl.warc.gz --view cleaned --output t.parquet     from kept text only
   spark-submit --master spark://host:7077 jobs/mine_templates.py warc.paths --output hdfs:///t.parquet
 then:
-  victor templates show example.org --templates templates.parquet
+  victor templates show templates.parquet example.org
   victor clean crawl.warc.gz --templates templates.parquet --output out
 """
 
@@ -115,7 +116,7 @@ def mine(arguments: argparse.Namespace) -> int:
 def evaluate(arguments: argparse.Namespace) -> int:
     """Mines, cleans, measures, writes the results, prints the table."""
     sources = gold.sources(arguments.gold)
-    pages = gold.chosen(sources, arguments.sets)
+    pages = track(gold.chosen(sources, arguments.sets), "reading gold pages", 0)
     of_sites = template_gain.by_site(pages, arguments.group_by, arguments.min_pages)
     mining = MiningSettings(view=arguments.view)
     with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
@@ -140,9 +141,9 @@ Without SITE, lists the sites of the table. --picture draws how many strings are
 pages: idioms on the left, templates on the right, the cut-off between them.
 
 examples:
-  victor templates show --templates templates.parquet                  the sites in it
-  victor templates show example.org --templates templates.parquet
-  victor templates show example.org --templates templates.parquet --limit 5 --picture cut-off.svg
+  victor templates show templates.parquet                  the sites in it
+  victor templates show templates.parquet example.org
+  victor templates show templates.parquet example.org --limit 5 --picture cut-off.svg
 """
 DIFF_HELP: Final = """\
 Compares two templates tables site by site: templates that were added, that vanished, that were kept.
@@ -161,8 +162,9 @@ _PICTURES: Final = (".svg", ".png", ".pdf")
 _MARKS: Final = {"added": "+", "vanished": "-", "kept": " "}
 
 SHOW_OPTIONS: Final = (
+    option("[TABLE]", "a templates table", dest="table"),
     option("[SITE]", "a site of the table (default: list the sites)", dest="site"),
-    option("--templates FILE", "a templates table", required=True),
+    option("--templates FILE", "the table, in place of TABLE"),
     option("--limit N", "templates to print; 0: all", int, default=_LIMIT),
     switch("--full", "do not shorten regular expressions and examples"),
     option("--picture FILE", f"draw the histogram ({', '.join(_PICTURES)})"),
@@ -178,13 +180,19 @@ DIFF_OPTIONS: Final = (
 
 def show(arguments: argparse.Namespace) -> int:
     """Prints the sites, or the templates of one."""
-    found = table.read(arguments.templates)
+    if arguments.templates:
+        if arguments.site:
+            raise UsageError("TABLE and --templates cannot be combined")
+        arguments.table, arguments.site = arguments.templates, arguments.table
+    if arguments.table is None:
+        raise UsageError("TABLE is required, a file that `victor templates mine` wrote")
+    found = table.read(arguments.table)
     if arguments.site is None:
         lines = _sites(found)
     else:
         of_site = found.filter(pc.equal(found["site"], arguments.site)).to_pylist()
         if not of_site:
-            raise _unknown(arguments.site, arguments.templates, pc.unique(found["site"]).to_pylist())
+            raise _unknown(arguments.site, arguments.table, pc.unique(found["site"]).to_pylist())
         of_site.sort(key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
         lines = _site(of_site, arguments)
         if arguments.picture:

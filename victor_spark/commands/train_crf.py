@@ -17,7 +17,6 @@ examples:
 
 import argparse
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -33,7 +32,7 @@ from victor_spark.evaluation import crf, cross_validation, gold, labelling, meas
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.extractors import CRF_CLEANERS, MODELS
-from victor_spark.logs import is_quiet, log, reporter, track
+from victor_spark.logs import erase, log, reporter, track
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
 from victor_spark.model.table import TEMPLATE_SHARE, FeatureTable, from_conf, without
@@ -179,7 +178,7 @@ def _options(arguments: argparse.Namespace, parameters: Mapping[str, float]) -> 
 def _labelled(files: Mapping[str, Path]) -> list[LabelledPage]:
     pages: list[LabelledPage] = []
     for name, path in files.items():
-        usable = [page for page in gold.read(path) if gold.usable(page)]
+        usable = [page for page in track(gold.read(path), f"reading {name}", 0) if gold.usable(page)]
         pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
     if not any(labelling.trainable(page) and (page.labels != OTHER).any() for page in pages):
         raise InputError(
@@ -200,7 +199,7 @@ def _write(
     learnt = [page for page in pages if labelling.trainable(page)]
     progress = reporter("training", recipe.options.max_iterations)
     trained = recipe.train(learnt, lambda number, loss: progress(number, f"loss {loss:.0f}"))
-    sys.stderr.write("\n" if sys.stderr.isatty() and not is_quiet() else "")  # it may have stopped earlier
+    erase()  # it may have stopped earlier
     trained_on = Counter(page.gold.set for page in learnt if len(page.page.blocks) <= MAX_BLOCKS)
     how, start = recipe.options, f"victor train crf {'--gold FILES' if arguments.gold else '--data PAGES'}"
     metrics = {

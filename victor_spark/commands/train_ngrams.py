@@ -142,7 +142,7 @@ def train_ncleaner(arguments: argparse.Namespace) -> int:
 
 def _train(arguments: argparse.Namespace, output: Path) -> None:
     files = gold.find(Path(arguments.data), arguments.sets).values()
-    pages = [page for path in files for page in gold.read(path)]
+    pages = [page for path in files for page in track(gold.read(path), f"reading {path.name}", 0)]
     learnt = _training_pages(pages, arguments)
     metrics: dict[str, Any] = {
         "command": command_line(

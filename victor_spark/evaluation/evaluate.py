@@ -59,7 +59,7 @@ def check(
     ids: set[tuple[str, str]] = set()
 
     def noted() -> Iterator[GoldPage]:
-        for page in pages():
+        for page in track(pages(), "reading gold pages", 0):
             if (page.set, page.id) in ids:
                 raise InputError(f"two gold pages of the set {page.set} have the id {page.id}")
             ids.add((page.set, page.id))

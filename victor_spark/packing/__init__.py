@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from victor_spark import resources
+from victor_spark.logs import track
 from victor_spark.packing import unpacking
 
 NAME: Final = "victor-spark"
@@ -56,7 +57,8 @@ def pack_environment(archive: Path, extras: frozenset[str] = frozenset()) -> int
     with resources.replaced(archive) as draft, tarfile.open(draft, mode="w:gz", compresslevel=4) as tar:
         _add_text(tar, "bin/python", _LAUNCHER)
         _add_text(tar, "bin/python3", _LAUNCHER)
-        for target, source in _contents(packages):
+        contents = list(_contents(packages))
+        for target, source in track(contents, "packing files", len(contents)):
             tar.add(source, target, recursive=False)
     return archive.stat().st_size
 

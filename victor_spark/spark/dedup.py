@@ -32,7 +32,7 @@ from victor_spark.spark.files import (
     output_errors,
     remove_checksums,
 )
-from victor_spark.spark.progress import many
+from victor_spark.spark.progress import many, progress_of_group
 from victor_spark.spark.session import job
 from victor_spark.spark.status import check_complete
 from victor_spark.spark.waves import literal
@@ -74,7 +74,8 @@ def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
             check_outside(request.target, request.location)
         folder = new_folder(request.target, spark) if request.target else nullcontext(("", ""))
         before = str(spark.conf.get(_BATCH[0]))
-        with output.claimed(files), folder as (draft, _):
+        watched = progress_of_group(spark.sparkContext)
+        with output.claimed(files), watched, folder as (draft, _):
             try:
                 spark.conf.set(*_BATCH)
                 files.remove(_STAGED)

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from victor_spark.errors import VictorError
+from victor_spark.logs import track
 from victor_spark.spark import plan
 from victor_spark.spark.counts import Counts, check_budget, total
 from victor_spark.spark.plan import Plan
@@ -92,7 +93,7 @@ def sample(
     found, work, end = Sample(), page_work(request, models), time.monotonic() + seconds
     before, rows, divisible = _cpu_seconds(), list[pa.RecordBatch](), dict[str, bool]()
     with closing(Sandbox(work, request.limits)) as sandbox:
-        for shards in ranges(planned):
+        for shards in track(parts := list(ranges(planned)), "cleaning a sample, ranges", len(parts)):
             if readable := [shard for one in shards if (shard := _readable(one, divisible))]:
                 batches = list(sandbox.batches(readable))
                 rows += batches

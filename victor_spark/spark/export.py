@@ -41,7 +41,7 @@ from victor_spark.spark.files import (
     open_files,
     output_errors,
 )
-from victor_spark.spark.progress import many
+from victor_spark.spark.progress import many, progress_of_group
 from victor_spark.spark.request import EXPORTS, FILE_BYTES, ExportRequest
 from victor_spark.spark.session import job
 from victor_spark.spark.status import check_complete
@@ -301,7 +301,8 @@ def _export(export: Export, pages: DataFrame) -> None:
     pages = waves.rebalanced(pages, request.target_file_size or FILE_BYTES, columns)
     pages = pages.sortWithinPartitions(*columns) if columns else pages
     try:
-        sizes, counts = written(pages.mapInArrow(partial(write_partition, target=target), REPORT_DDL))
+        with progress_of_group(pages.sparkSession.sparkContext):
+            sizes, counts = written(pages.mapInArrow(partial(write_partition, target=target), REPORT_DDL))
         sink.commit(sizes, counts.n_rows)
     except BaseException:
         files_at(sink.location).remove("")  # no reader has seen them

@@ -13,7 +13,6 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
-from uuid import uuid4
 
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
@@ -341,12 +340,17 @@ def new_folder(location: str, spark: SparkSession) -> Iterator[tuple[str, str]]:
         raise OutputError(f"{location}: Spark needs a jar to write there, such as hadoop-aws")
     if exists:
         raise OutputError(f"{location}: exists; choose another --output")
-    draft = f".{name}.{uuid4().hex[:12]}"  # of this run alone
+    draft = f".{name}.draft"  # that of a command that was killed is taken over
+    lock = open_files(f"{address(files)}/{draft}", spark).lock
+    if not lock.acquire():
+        raise OutputError(f"{location}: another command is writing there")
     try:
-        yield f"{files.location}/{draft}", f"{files.location}/{name}"
-        remove_checksums(files, draft)
-        files.move(draft, name)
+        files.remove(f"{draft}/{name}")
+        yield f"{files.location}/{draft}/{name}", f"{files.location}/{name}"
+        remove_checksums(files, f"{draft}/{name}")
+        files.move(f"{draft}/{name}", name)
     finally:
+        lock.release()
         files.remove(draft)
 
 

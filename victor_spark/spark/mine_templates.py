@@ -231,7 +231,7 @@ def _run_on_spark(
     log(f"mining {many(len(shards), 'shard')} in {many(n_tasks, 'task')} on {context.master}")
     task = clean_task(spark, request.clean, models)
     sampling = partial(sample_partition, task=task, request=request)
-    with progress_of_group(context, n_tasks):
+    with progress_of_group(context):
         pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
         new = mined(pages, request, started)
     templates = new.templates

@@ -4,11 +4,10 @@ On a terminal it is a bar, elsewhere a line every half minute. Gauges are for Sp
 endpoint. A gauge needs Java code; Spark has some that shows accumulators of the driver, which are set here.
 """
 
-import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 
 from py4j.protocol import Py4JError
@@ -54,14 +53,44 @@ class Tally:
         return done / self.total, self._at_start / self.total
 
 
-@contextmanager
-def progress(context: SparkContext, tally: Tally) -> Iterator[None]:
+def progress(context: SparkContext, tally: Tally) -> AbstractContextManager[None]:
     """Shows how far the work is, until the end of the block; nothing with --quiet."""
+    start = time.monotonic()
+
+    def shown() -> tuple[float, str]:
+        done, before = tally.shares(context)
+        return done, described(done, time.monotonic() - start, before, tally.total)
+
+    return _watched(shown)
+
+
+def progress_of_group(context: SparkContext) -> AbstractContextManager[None]:
+    """The same for the jobs of this thread's group: of the stages that run, the tasks that are done."""
+    group, start = context.getLocalProperty("spark.jobGroup.id") or "", time.monotonic()
+    began = dict[int, float]()
+
+    def shown() -> tuple[float, str]:
+        tracker, now = context.statusTracker(), time.monotonic()
+        jobs = filter(None, map(tracker.getJobInfo, tracker.getJobIdsForGroup(group)))
+        numbers = {stage for job in jobs if job.status == "RUNNING" for stage in job.stageIds}
+        stages = [one for one in map(tracker.getStageInfo, numbers) if one and one.numActiveTasks]
+        if not stages:
+            return 0.0, f"{clock(now - start)} elapsed"
+        done, n = (sum(getattr(one, name) for one in stages) for name in ("numCompletedTasks", "numTasks"))
+        seconds = now - min(began.setdefault(one.stageId, now) for one in stages)
+        return done / n, logs.counted("tasks of this step", done, n, seconds)
+
+    return _watched(shown)
+
+
+@contextmanager
+def _watched(shown: Callable[[], tuple[float, str]]) -> Iterator[None]:
+    """Shows a share and its line again and again, until the end of the block."""
     if logs.is_quiet():
         yield
         return
     stop = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(context, tally, stop), daemon=True)
+    watcher = threading.Thread(target=_watch, args=(shown, stop), daemon=True)
     watcher.start()
     try:
         yield
@@ -70,29 +99,18 @@ def progress(context: SparkContext, tally: Tally) -> Iterator[None]:
         watcher.join()
 
 
-@contextmanager
-def progress_of_group(context: SparkContext, n_tasks: int) -> Iterator[None]:
-    """The same for the jobs of this thread's group, with one stage of `n_tasks` tasks that counts."""
-    tally = Tally(1)
-    tally.begin(context.getLocalProperty("spark.jobGroup.id") or "", weight=1, n_tasks=n_tasks)
-    with progress(context, tally):
-        yield
-
-
-def _watch(context: SparkContext, tally: Tally, stop: threading.Event) -> None:
-    on_terminal, start = logs.on_terminal(), time.monotonic()
+def _watch(shown: Callable[[], tuple[float, str]], stop: threading.Event) -> None:
+    on_terminal = logs.on_terminal()
     while not stop.wait(_BAR_SECONDS if on_terminal else _LINE_SECONDS):
         try:
-            done, before = tally.shares(context)
+            done, line = shown()
         except (Py4JError, OSError):  # Spark ended: the caller that waits for the job reports it
             break
-        line = described(done, time.monotonic() - start, before, tally.total if tally.total > 1 else 0)
         if on_terminal:
             logs.bar(done, line)
         else:
             logs.log(line, done=round(done, 4))
-    if on_terminal:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    logs.erase()
 
 
 def _n_done(context: SparkContext, group: str, n_tasks: int) -> int:

@@ -161,11 +161,16 @@ def _connect(master: str, addresses: list[tuple[str, int]]) -> None:
 
 def _build(master: str | None) -> SparkSession:
     check_master(master)  # before Java starts, which takes seconds
+    if is_nameless := _is_nameless():
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     _start_java()
     configured = SparkConf()
     # Without it, Spark would run the python3 on the workers' PATH.
     os.environ.setdefault("PYSPARK_PYTHON", configured.get("spark.pyspark.python") or sys.executable)
     chosen = master or configured.get("spark.master") or "local[*]"
+    if is_nameless and not chosen.startswith("local") and configured.get("spark.driver.host") is None:
+        line = f"the name of this machine, {socket.gethostname()}, has no address"
+        raise ConfigurationError(f"{line}: set SPARK_LOCAL_IP to one that executors can reach")
     _connect(chosen, _resource_managers(configured) if chosen == "yarn" else _addresses(chosen))
     builder = SparkSession.builder.master(chosen)
     builder = builder.config("spark.ui.showConsoleProgress", "false")  # progress.py has its own
@@ -180,6 +185,16 @@ def _build(master: str | None) -> SparkSession:
             raise
         line = f"--master {chosen}: Spark starts no application there; see its messages above"
         raise UsageError(line) from error
+
+
+def _is_nameless() -> bool:
+    """Whether Java would not start, as it finds no address for the name of this machine."""
+    if not os.environ.keys().isdisjoint(("PYSPARK_GATEWAY_PORT", "SPARK_LOCAL_IP")):
+        return False
+    try:
+        return not socket.getaddrinfo(socket.gethostname(), None)
+    except (OSError, UnicodeError):
+        return True
 
 
 def _defaults(master: str, configured: SparkConf) -> dict[str, str]:
