@@ -25,8 +25,8 @@ _WORDS: Final = {
     " line+numbers line+num line+nums line+no line+nos line+nr blob+num crayon+num crayon+nums ln+num"
     " ln+nums",
     _CODE: "code",
-    _GUTTER: "gutter ln lnt lnum",
-    _LINES: "syntaxhighlighter crayon+code tab+size code+lines",
+    _GUTTER: "gutter gutters ln lnt lnum",
+    _LINES: "syntaxhighlighter crayon+code tab+size code+lines cm+content view+lines ace+content enlighter+code",
     _FRAGMENT: "fragment",
     _CELL: "blob+code",
     _BUTTON: "button btn clipboard copybtn copy+btn copy+button",

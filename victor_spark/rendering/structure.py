@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Blocks, Bool, Int32, UInt32
+from victor_spark.blocks import Blocks, Bool, Int32, UInt32, first_from
 from victor_spark.kernels import code_points, views
 from victor_spark.kernels.assemble import is_wide
-from victor_spark.parser.elements import hashed
+from victor_spark.parser.elements import fnv1a, hashed
 from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.links import attribute
 from victor_spark.rendering.num import KIND
@@ -40,23 +40,40 @@ _WORDS: Final = {
     "math ,math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
     "mjpage ,inline-math ,display-math ,math-container ,mathml ,equation ",
     "callout": "admonition ,theme-admonition ,callout ,alert ,markdown-alert ,custom-block ,bs-callout ,"
-    "hint ,notice ,admonitionblock ,td-alert ,docs-callout ,message-box ",
+    "hint ,notice ,admonitionblock ,td-alert ,docs-callout ,message-box ,notecard ,starlight-aside ,"
+    "confluence-information-macro ,nextra-callout ,book-hint ",
     "title": "admonition-title ,alert-heading ,alert-title ,callout-title ,custom-block-title ,"
     "markdown-alert-title ,admonition-heading ,admonitionheading,admonitiontitle,callout-heading ,"
-    "hint-title ,notice-title ,callout-header ,message-header ",
+    "hint-title ,notice-title ,callout-header ,message-header ,starlight-aside__title ",
     "code": "highlighttable ,rouge-table ,syntaxhighlighter ,crayon-syntax ,dp-highlighter ,cm-content ,"
     "codemirror-code ,codeblock ,code-block ,code_block ,codehilitetable ,js-file-line-container ,lntable ,"
     "hljs-ln ,programlisting ,sourcecode ,source-code ,prettyprint ",
     "block": "block ,code-block ,hljs ",
     "anchor": "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
     "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ",
-    "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ",
+    "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ,jp-inputprompt ,jp-outputprompt ,"
+    "input_prompt ,output_prompt ,line-numbers-wrapper ",
     "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
     "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
 }
 """What words of class, role and id say; one with a space after it is a whole name."""
 
+_ROLES: Final = {
+    "row": "tr", "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th", "table": "table",
+    "grid": "table", "heading": "h2", "listitem": "li", "MsoListParagraph": "li",
+}  # fmt: skip
+"""The kinds of elements without a tag of their own: by ARIA's role, and by Word's class."""
+_ROLE: Final = re.compile(
+    r'<(?:div|span|section|p)(?= )[^<>]*? (?:class="(MsoListParagraph)|role="(row|cell|gridcell|columnheader'
+    r'|rowheader|table|grid|heading|listitem)")'
+)
+_OF_ROLES: Final = np.array(
+    [fnv1a(word) for word in "columnheader rowgroup gridcell heading listitem mso".split()], dtype=np.uint32
+)
+"""Words of class and role of which a page with such elements has one."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
+_NOT_IN_ITEMS: Final = [KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()]
+_NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)]")
 _LONGEST_MARKUP: Final = 20_000
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 _MOST_TABLES: Final = 3_000
@@ -129,7 +146,20 @@ class Structure:
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
         self.s = Elements(*self._walk.scan())
+        if np.isin(blocks.name_words, _OF_ROLES).any():
+            self._find_roles()
         self._walk.count()
+
+    def _find_roles(self) -> None:
+        """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
+        s = self.s
+        for found in _ROLE.finditer(self.html):
+            row, kind = first_from(s.start, found.start()), KIND[_ROLES[found[1] or found[2]]]
+            if found[2] == "heading":
+                kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
+            inside = s.kind[row + 1 : s.after(row)]
+            if kind != KIND["li"] or not np.isin(inside, _NOT_IN_ITEMS).any():
+                s.kind[row] = kind
 
     @cached_property
     def nodes(self) -> Int32:
@@ -283,7 +313,9 @@ class Structure:
     def callout(self, row: int) -> int:
         """GitHub's name for the kind of notice that an element's classes say."""
         words = re.findall(r"[a-z]+", attribute(self.tag(row), "class").lower())
-        return self._add(next((_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF), "NOTE"))
+        known = [_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF]
+        vague = "hint" in words or "information" in words  # names of all notices, on some sites
+        return self._add(known[-vague] if known else "NOTE")
 
     def is_anchor(self, row: int, begins: bool) -> bool:
         """Whether an element in a heading is a sign, or a link to edit it that doesn't begin the heading."""
@@ -297,6 +329,14 @@ class Structure:
         """The number that an attribute of an element begins with."""
         found = re.match(r"\d{1,9}", attribute(self.tag(row), name))
         return int(found[0]) if found else otherwise
+
+    def number_of_item(self, b: int, is_bare: bool) -> int:
+        """The number of an item that a block is, 0: a bullet of Word's, -1: it is text."""
+        text = self.block_text(b)
+        if is_bare and text in ("o", "§"):
+            return 0
+        found = _NUMBER_OF_ITEM.fullmatch(text)
+        return -1 if found is None else int(found[1] or 1)
 
     def spans(self, row: int) -> tuple[int, int]:
         """How many columns and rows a cell has."""
@@ -338,7 +378,7 @@ class Structure:
         """The code in some blocks with its white space; -1: there is none."""
         from victor_spark.rendering.plain import assembled  # which imports this module
 
-        text = assembled(self.blocks, self.kept.view(bool), first, last).strip("\n")
+        text = assembled(self.blocks, self.kept.view(bool), first, last).strip("\n").replace("\xa0", " ")
         before = first  # the language may stand in the tool bar above
         while not language and before and self.blocks.left_out[before - 1]:
             before -= 1

@@ -22,6 +22,8 @@ _LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown 
 _LONGEST_CAPTION = cython.declare(cython.int, 300)
 _LONGEST_CELL = cython.declare(cython.int, 100)  # of a table that is completed, on average
 _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
+_LONGEST_NUMBER = cython.declare(cython.int, 5)  # of an item
+_BULLETS = "•·◦▪●○■‣⁃–-"
 _FAR = cython.declare(cython.int, 2147483647)
 _NO_NOTE = cython.declare(  # what marks an element of no kind as one that matters
     cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR
@@ -372,9 +374,13 @@ class Walk:
     def _introduces(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether a paragraph that is not kept ends with a colon, before a kept list, table or listing."""
         b, after = self.last_of[row], row + 1
-        if not self._size(row) or b >= self.n_blocks or self._has_kept(row) or not self.kept[b + 1]:
+        if not self._size(row) or self._has_kept(row):
             return False
         if self.points[self.text_end[b - 1] - 1] != 58 and self.points[self.text_end[b - 1] - 1] != 0xFF1A:
+            return False
+        while b < self.n_blocks and self.left_out[b]:  # numbers of lines
+            b += 1
+        if b >= self.n_blocks or not self.kept[b + 1]:
             return False
         while after < self.n_elements and self.begin[after] < self.stop[row]:
             after += 1
@@ -762,6 +768,9 @@ class Walk:
         elif kind == at.KIND_TABLE:
             self._add_table(row)
         elif at.KIND_QUOTE <= kind <= at.KIND_SUMMARY or kind == at.KIND_CAPTION:
+            if kind == at.KIND_FIGURE and marks & at.MARK_CALLOUT:
+                self._open(at.CALLOUT, self.page.callout(row), 0, row)
+                return
             self._open(at.CAPTION if kind == at.KIND_CAPTION else at.QUOTE + kind - at.KIND_QUOTE, 0, 0, row)
         elif kind == at.KIND_HR:
             self._end_line()
@@ -790,8 +799,28 @@ class Walk:
                 if begin < self.stop[row] and begin < self.inner[row] + 200:
                     state = self.page.box(i)
                 break
-        numbered = self.inner[row] - self.begin[row] > 12
-        self._open(at.ITEM, self.page.number(row, "value", -1) if numbered else -1, state, row)
+        has_attributes = self.inner[row] - self.begin[row] > 12
+        self._open(at.ITEM, self.page.number(row, "value", -1) if has_attributes else -1, state, row)
+        self._leave_out_mark(row)
+
+    def _leave_out_mark(self, row: cython.Py_ssize_t) -> cython.void:
+        """Leaves out the bullet or number that begins the text of an item: Markdown writes its own."""
+        b, of = self.sums[3, self.first[row]], self.frames[at.F_OUTER, self.top]
+        if b >= self.last_of[row]:
+            return
+        start, end = self.text_start[b], self.text_end[b]
+        is_alone = start + 1 == end and b + 1 < self.last_of[row]
+        c = self.points[start]
+        if (8208 <= c or c == 45 or c == 183) and _BULLETS.find(chr(c)) >= 0:
+            if is_alone or (start + 2 < end and (self.points[start + 1] | 128) == 160):  # a space
+                self.text_from = start + 1
+        elif (40 <= c < 122 or c == 167) and end <= start + _LONGEST_NUMBER and b + 1 < self.last_of[row]:
+            is_bare = self.frames[at.F_SAVED, of] != 0
+            number = self.page.number_of_item(b, is_bare)
+            if number > 0 and is_bare and self.nodes[at.N_A, self.frames[at.F_NODE, of]] < 0:
+                self.nodes[at.N_A, self.frames[at.F_NODE, of]] = number
+            if number == 0 or (number > 0 and self.nodes[at.N_A, self.frames[at.F_NODE, of]] >= 0):
+                self.text_from = end
 
     def _add_table(self, row: cython.Py_ssize_t) -> cython.void:
         for i in range(self.depth - 1, self.depth - 4, -1):
