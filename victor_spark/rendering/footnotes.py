@@ -20,7 +20,9 @@ _LABEL: Final = re.compile(r"[\[(]?\s*(\d{1,4}|[*†‡§¶]+|[a-zA-Z]|[ivx]{1,5
 _BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)
 _IDS: Final = re.compile(r'<(?:[^<>]*? )(?:id|name)="([^"]+)"')
 _FRAGMENT: Final = re.compile(r' href="[^"#]*#([^"]+)"')
-_NOTE_ADDRESS: Final = re.compile(r'="[^"#]*#[^"]*(?:fn|ftn|note|cite|ref)|javascript:', re.IGNORECASE)
+_NOTE_ADDRESS: Final = re.compile(
+    r'="[^"#]*#[^"]*(?:fn|ftn|note|cite|ref)|="[^"]*(?:footnote|noteref)|javascript:', re.IGNORECASE
+)
 _REFERENCE_ID: Final = re.compile(r' id="([^"]*?)[-_]?ref([^"]*)"')
 _NOTE_KINDS: Final = tuple(KIND[name] for name in ("li", "p", "dd", "block", "td"))
 _LONGEST_LABEL: Final = 9
@@ -77,7 +79,8 @@ def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnot
         return _loose(page, rows)
     begins = sorted(notes)
     stops = dict(zip(begins, [*begins[1:], len(s.kind)], strict=True))
-    back = {
+    terms = (first_from(s.start, place + 1) - 1 for place in places)
+    back = {row for row in terms if s.kind[row] == KIND["dt"]} | {
         row
         for note in notes
         for row in _marks_of(page, note, min(s.after(ends.get(note, note)), stops[note]))
@@ -114,6 +117,8 @@ def _marks_of(page: "Structure", note: int, stop: int) -> Iterator[int]:
             text = page.text_of(row)
             begins = s.first[row] <= first + 1
             if ("#" in tag and _BACK.fullmatch(text)) or (begins and _LABEL.fullmatch(text.strip())):
+                while (up := int(s.parent[row])) > note and _LABEL.fullmatch(page.text_of(up)):
+                    row = up  # with brackets around it  # noqa: PLW2901
                 yield row
         elif s.kind[row] == KIND["sup"] and s.first[row] <= first + 1 and _LABEL.fullmatch(page.text_of(row)):
             yield row
@@ -123,6 +128,8 @@ def _note(page: "Structure", place: int) -> int | None:
     """The element of the note that an id at `place` names."""
     s = page.s
     row = first_from(s.start, place + 1) - 1
+    if s.kind[row] == KIND["dt"] and _LABEL.fullmatch(page.text_of(row)):
+        row = min(s.after(row), len(s.kind) - 1)
     while row >= 0 and (s.kind[row] not in _NOTE_KINDS or s.last[row] == s.first[row]):
         row = int(s.parent[row])
     if row < 0 or (s.kind[row] == KIND["block"] and s.last[row] - s.first[row] > _MOST_BLOCKS):

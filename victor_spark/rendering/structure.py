@@ -73,6 +73,8 @@ _OF_ROLES: Final = np.array(
 """Words of class and role of which a page with such elements has one."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
 _NOT_IN_ITEMS: Final = [KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()]
+_MOST_OF_TOOL_BAR: Final = 40
+"""Elements of a listing before those of its code."""
 _NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)]")
 _LONGEST_MARKUP: Final = 20_000
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
@@ -384,6 +386,8 @@ class Structure:
             before -= 1
             name = self.block_text(before).lower()
             language = name if name in links.KNOWN else ""
+        if self.values and self.values[-1][1:] == (text,):
+            return -1  # the same again: to be copied, or to be seen
         return self._add((language, text)) if text else -1
 
     def table_of_code(self, row: int) -> int | None:
@@ -423,7 +427,17 @@ class Structure:
                 return None  # the listing is further inside, or there is none
         if in_cell:
             return -2
-        return self.code(first, last, links.language(self, row))
+        language = links.language(self, row)
+        inside = range(row + 1, min(s.after(row), row + _MOST_OF_TOOL_BAR) if kind == KIND["pre"] else row)
+        is_code = (i for i in inside if s.kind[i] == KIND["code"] or self.marks(i) & MARK["code"])
+        begin = int(s.first[next(is_code, row)])
+        if first < begin < last and (name := self._words_of(first, begin).lower()) in links.KNOWN:
+            first, language = begin, language or name  # a tool bar in the same element names the language
+        return self.code(first, last, language)
+
+    def _words_of(self, first: int, last: int) -> str:
+        """The kept text of some blocks."""
+        return " ".join(self.block_text(b) for b in range(first, min(last, first + 3)) if self.kept[b])
 
 
 def in_one_line(text: str) -> str:

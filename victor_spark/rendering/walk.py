@@ -742,7 +742,8 @@ class Walk:
                 self._leave()
             self._open(at.FOOTNOTE, label, 0, ends)
             return
-        if marks & at.MARK_HIDDEN or (marks & at.MARK_ANCHOR and self._is_anchor(row)):
+        is_hidden = marks & at.MARK_HIDDEN or flags & at.FLAG_BACK
+        if is_hidden or (marks & at.MARK_ANCHOR and self._is_anchor(row)):
             self.skip = self.stop[row]
             return
         if (kind == at.KIND_MATH or marks & at.MARK_MATH) and self._add_math(row):
@@ -850,9 +851,6 @@ class Walk:
             self._put(at.REF, self.page.reference(row), 0)
             self.skip = self.stop[row]
             self.last = last - 1
-            return
-        if self.flags[row] & at.FLAG_BACK:
-            self.skip = self.stop[row]
             return
         value: cython.int = 0
         if kind == at.KIND_A:
@@ -1014,12 +1012,15 @@ class Walk:
         one = self.sums[3, first]
         if self._starts_listing(first, last) or one >= last:
             return
-        if self.white_space[one] and self.listing[one] and self._op() != at.CELL:
-            alone = self.line < 0 or self.paragraph[one] != self.number
-            many = self.sums[3, one + 1] < last
-            for i in range(self.text_start[one], self.text_end[one]):
+        alone = self.line < 0 or self.paragraph[one] != self.number
+        if alone and self._op() != at.CELL:
+            is_listing = self.white_space[one] and self.listing[one]
+            many = is_listing and self.sums[3, one + 1] < last
+            for i in range(self.text_start[one] if is_listing else self.text_end[one], self.text_end[one]):
                 many = many or self.points[i] == 10
-            if alone and many:
+            for b in range(one + 1, last):
+                many = many or self.n_split_br[b] != 0
+            if many and (last >= self.n_blocks or is_listing or self.paragraph[last] != self.paragraph[one]):
                 self._add_code_of(row)
                 return
         self._before(one)
