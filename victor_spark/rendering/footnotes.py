@@ -21,7 +21,7 @@ _BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)
 _IDS: Final = re.compile(r'<(?:[^<>]*? )(?:id|name)="([^"]+)"')
 _FRAGMENT: Final = re.compile(r' href="[^"#]*#([^"]+)"')
 _NOTE_ADDRESS: Final = re.compile(
-    r'="[^"#]*#[^"]*(?:fn|ftn|note|cite|ref)|="[^"]*(?:footnote|noteref)|javascript:', re.IGNORECASE
+    r'="[^"#]*#[^"]*(?:fn|ftn|note|cite|ref|bib)|="[^"]*(?:footnote|noteref)|javascript:', re.IGNORECASE
 )
 _REFERENCE_ID: Final = re.compile(r' id="([^"]*?)[-_]?ref([^"]*)"')
 _NOTE_KINDS: Final = tuple(KIND[name] for name in ("li", "p", "dd", "block", "td"))
@@ -34,13 +34,15 @@ _MOST: Final = 4_000
 class Footnotes(NamedTuple):
     """Rows of elements: references and notes with their labels; what leads back or repeats a label.
 
-    `ends`: of notes that share an element, the row whose end is that of the note.
+    `ends`: of notes that share an element, the row whose end is that of the note. `asides`: notes that stand
+    in the line itself, where their references belong.
     """
 
     refs: dict[int, str]
     notes: dict[int, str]
     back: frozenset[int] = frozenset()
     ends: dict[int, int] = {}  # noqa: RUF012 - never changed
+    asides: dict[int, str] = {}  # noqa: RUF012 - never changed
 
 
 def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnotes:
@@ -65,7 +67,9 @@ def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnot
     for place in places:
         if (note := _note(page, place)) is not None:
             of_element.setdefault(note, []).append(place)
-    labels = {place: str(label) for label, place in enumerate(places, 1)}
+    own = [page.text_of(rows_of[0]).strip("[]() ") for rows_of in places.values()]
+    is_own = len(set(own)) == len(own) and all(map(str.isdecimal, own))
+    labels = {place: own[n] if is_own else str(n + 1) for n, place in enumerate(places)}
     for note, inside in of_element.items():
         page.keep(note)
         for place in inside:
@@ -86,6 +90,36 @@ def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnot
         for row in _marks_of(page, note, min(s.after(ends.get(note, note)), stops[note]))
     }
     return Footnotes(refs, notes, frozenset(back), ends)
+
+
+_ASIDE: Final = re.compile(
+    r'<(?:span|small|d-footnote)(?= )[^<>]*? class="(?:[^"]* )?'
+    r'(?:sidenote|marginnote|inline-footnote|footnote|ltx_role_footnote)[ "]'
+)
+
+
+def with_asides(page: "Structure", found: Footnotes) -> Footnotes:
+    """The footnotes with those that stand in lines, such as sidenotes. These and their text become kept."""
+    s, paragraph = page.s, page.blocks.paragraph
+    labels = (str(label) for label in range(1, _MOST) if str(label) not in found.notes.values())
+    asides: dict[int, str] = {}
+    done = 0
+    for match in _ASIDE.finditer(page.html):
+        row = first_from(s.start, match.start())
+        first, last = int(s.first[row]), int(s.last[row])
+        if match.start() < done or not 0 < first < last or row in found.notes:
+            continue
+        done, begin = int(s.end[row]), first
+        while begin < last - 1 and _LABEL.fullmatch(page.block_text(begin)):
+            begin += 1
+        is_in_line = paragraph[first - 1] == paragraph[first] and page.kept[first - 1]
+        if is_in_line and page.size(row) > _LONGEST_LABEL and (label := next(labels, None)):
+            page.keep(row)
+            if begin > first and page.block_text(first - 1) == page.block_text(first):
+                first -= 1  # the mark of the reference stands before the note, and in it
+            page.kept[first:begin] = False
+            asides[row] = label
+    return found._replace(asides=asides)
 
 
 NONE: Final = Footnotes({}, {})

@@ -167,9 +167,12 @@ class Structure:
     def nodes(self) -> Int32:
         """The nodes: num.NODE."""
         if labels := self._walk.choose():
-            found = self.footnotes = footnotes.footnotes(self, np.array(labels))
-            for name, rows in (("note", found.notes), ("ref", found.refs), ("back", found.back)):
-                self.s.flags[list(rows)] |= 1 << num.FLAGS.index(name)
+            self.footnotes = footnotes.footnotes(self, np.array(labels))
+        if "footnote" in self.html or "sidenote" in self.html:
+            self.footnotes = footnotes.with_asides(self, self.footnotes)
+        if (found := self.footnotes) is not footnotes.NONE:
+            for name in ("notes", "refs", "back", "asides"):
+                self.s.flags[list(getattr(found, name))] |= 1 << num.FLAGS.index(name)
             self._walk.count()
         nodes: Int32 = self._walk.run()
         return nodes
@@ -364,15 +367,16 @@ class Structure:
 
     def note(self, row: int) -> tuple[int, int, int]:
         """The label of a footnote, the element whose end is its own, and where its text begins."""
-        label, first = self.footnotes.notes[row], int(self.s.first[row])
+        label = self.footnotes.notes.get(row) or self.footnotes.asides[row]
+        first = int(self.s.first[row])
         mark = _NOTE_MARK.match(self.block_text(first))
         is_own = mark is not None and mark[1] in (None, label)
         begin = int(self.blocks.text_start[first]) + (mark.end() if mark and is_own else 0)
         return self._add(label), self.footnotes.ends.get(row, row), begin
 
     def reference(self, row: int) -> int:
-        """The label of the footnote that a link leads to."""
-        return self._add(self.footnotes.refs[row])
+        """The label of the footnote that a link leads to, or that stands in the line."""
+        return self._add(self.footnotes.refs.get(row) or self.footnotes.asides[row])
 
     # --- listings --------------------------------------------------------------------------------------
 

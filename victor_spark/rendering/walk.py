@@ -96,6 +96,7 @@ class Walk:
     not_math: cython.int
     n_not_math: cython.int
     heading: cython.int  # the row of the last heading
+    asides: list[int]  # rows of footnotes inside lines
 
     def __init__(self, page: Any, elements: Any, nodes: Any, *views: object):
         self.html, self.points, self.slots, self.slot_kinds, self.word_slots, self.word_marks = views[:6]
@@ -114,6 +115,7 @@ class Walk:
         self.in_heading = self.is_bare = False
         self.level = self.serial = self.line_end = self.text_from = 0
         self.not_math = self.n_not_math = self.heading = 0
+        self.asides = []
 
     def _set_columns(self, elements: Any) -> cython.void:
         self.elements = elements
@@ -462,23 +464,37 @@ class Walk:
 
     def run(self) -> Any:
         """The nodes."""
-        b: cython.int = 0
-        n_blocks: cython.int = cython.cast(cython.int, self.n_blocks)
-        for row in range(self.n_elements + 1):
-            begin = self.begin[row] if row < self.n_elements else _FAR
+        self._add_elements(0, self.n_elements, 0, cython.cast(cython.int, self.n_blocks))
+        for row in self.asides:
+            self.skip = -1
+            self._end_line()
+            label, _, self.text_from = self.page.note(row)
+            self._open(at.FOOTNOTE, label, 0, row)
+            after: cython.Py_ssize_t = row + 1
+            while after < self.n_elements and self.begin[after] < self.stop[row]:
+                after += 1
+            self._add_elements(row + 1, after, self.first[row], self.last_of[row])
+        return self.nodes_array[:, : self.n]
+
+    def _add_elements(
+        self, row: cython.Py_ssize_t, last: cython.Py_ssize_t, b: cython.int, n_blocks: cython.int
+    ) -> cython.void:
+        """Adds elements from `row` up to `last`, and blocks from `b` up to `n_blocks`."""
+        while row <= last:
+            begin = self.begin[row] if row < last else _FAR
             b = self.sums[3, b]
             while b < n_blocks and self.start[b] < begin:
                 self._close_up_to(self.start[b])
                 if self.start[b] >= self.skip:
                     self._add_block(b)
                 b = self.sums[3, b + 1]
-            if row < self.n_elements and self._is_wanted(row):
+            if row < last and self._is_wanted(row):
                 self._close_up_to(begin)
                 if begin >= self.skip:
                     self._add_element(row)
+            row += 1
         self._close_up_to(_FAR)
         self._end_line()
-        return self.nodes_array[:, : self.n]
 
     def _is_wanted(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether an element is shown, or says something of what is."""
@@ -736,7 +752,11 @@ class Walk:
                 across, down = self.page.spans(row) if self.inner[row] - self.begin[row] > 12 else (1, 1)
                 self._open(at.CELL, across, down if kind == at.KIND_TD else -down, row)
             return
-        if flags & at.FLAG_NOTE:
+        if flags & at.FLAG_ASIDES:
+            self._add_reference(row)
+            self.asides.append(row)
+            return
+        if flags & at.FLAG_NOTES:
             label, ends, self.text_from = self.page.note(row)
             if op == at.FOOTNOTE and ends != row:  # notes that share an element end where the next begins
                 self._leave()
@@ -846,11 +866,8 @@ class Walk:
         kind = self.kind[row]
         if self._starts_listing(first, last):
             return
-        if self.flags[row] & at.FLAG_REF:
-            self._begin_without_text(row)
-            self._put(at.REF, self.page.reference(row), 0)
-            self.skip = self.stop[row]
-            self.last = last - 1
+        if self.flags[row] & at.FLAG_REFS:
+            self._add_reference(row)
             return
         value: cython.int = 0
         if kind == at.KIND_A:
@@ -879,6 +896,13 @@ class Walk:
         if self.depth < _MAX_FRAMES:
             self._push(self.stop[row], at.LINK, 0, self.serial)
             self._begin_inline(at.LINK + kind - at.KIND_A, value)
+
+    def _add_reference(self, row: cython.Py_ssize_t) -> cython.void:
+        """Adds the reference to a footnote that an element is, or stands for."""
+        self._begin_without_text(row)
+        self._put(at.REF, self.page.reference(row), 0)
+        self.skip = self.stop[row]
+        self.last = self.last_of[row] - 1
 
     def _starts_listing(self, first: cython.int, last: cython.int) -> cython.bint:
         """Adds the listing that begins with an element's first block, if one does."""
