@@ -38,7 +38,7 @@ _TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void"
 _WORDS: Final = {
     "math": "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,"
     "math ,math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
-    "mjpage ,inline-math ,display-math ,math-container ,mathml ,equation ",
+    "mjpage ,latex-rendered ,inline-math ,display-math ,math-container ,mathml ,equation ",
     "callout": "admonition ,theme-admonition ,callout ,alert ,markdown-alert ,custom-block ,bs-callout ,"
     "hint ,notice ,admonitionblock ,td-alert ,docs-callout ,message-box ,notecard ,starlight-aside ,"
     "confluence-information-macro ,nextra-callout ,book-hint ",
@@ -271,7 +271,8 @@ class Structure:
             return False
         cells = self.cells(table)
         rows, n_cells = s.parent[cells], len(cells)
-        if not (rows[1:] == rows[:-1]).any() or rows[0] == rows[-1]:  # one cell a row, or one row
+        is_column = not (rows[1:] == rows[:-1]).any() and not (counts[KIND["thead"]] and counts[KIND["th"]] == 1)
+        if is_column or rows[0] == rows[-1]:  # one cell a row, or one row
             return False
         n_inside = counts[KIND["p"]] + counts[KIND["li"]]
         headings = sum(counts[KIND["h1"] : KIND["h6"] + 1])
@@ -300,7 +301,7 @@ class Structure:
         tag = self.tag(row)
         if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
             return None
-        tex = formulas.tidy(attribute(tag, "alt"))
+        tex = formulas.tidy(attribute(tag, "alt") or formulas.of_address(attribute(tag, "src")))
         return (tex, "display" in tag) if tex else None
 
     def formula(self, row: int) -> tuple[int, bool] | None:
