@@ -391,8 +391,6 @@ class Structure:
             before -= 1
             name = self.block_text(before).lower()
             language = name if name in links.KNOWN else ""
-        if self.values and self.values[-1][1:] == (text,):
-            return -1  # the same again: to be copied, or to be seen
         return self._add((language, text)) if text else -1
 
     def table_of_code(self, row: int) -> int | None:
