@@ -348,8 +348,6 @@ BUTTON = "<div class=bar><span>python</span><button>Kopieren</button></div>"
         + all_lines("<tr><td class=blob-num>{n}<td class='blob-code blob-code-inner'>{line}")
         + "</table>",
         "<table>" + all_lines("<tr><td class='blob-num empty'><td class=blob-code>{line}") + "</table>",
-        "<table>" + all_lines("<tr><td>{n}<td><pre>{line}</pre>") + "</table>",
-        "<table>" + all_lines("<tr><td>{n}<td><code>{line}</code>") + "</table>",
     ],
 )
 def test_code_has_no_buttons_and_no_numbers_of_a_gutter(markup: str) -> None:
@@ -394,7 +392,7 @@ def test_a_table_of_numbered_commands_keeps_its_numbers(header: str, beside: str
 
 
 def test_a_gutter_that_ends_the_page_is_one() -> None:
-    rows = all_lines("<tr><td>{n}<td><pre>{line}</pre>")
+    rows = all_lines("<tr><td class=line-number>{n}<td><pre>{line}</pre>")
     page = cleaning()(handed_over(f"<p>{BEFORE}</p><table>{rows}</table>".encode(), None))
     assert page.text.split("\n")[1:] == LINES
 

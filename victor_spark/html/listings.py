@@ -2,7 +2,7 @@
 numbers of its lines, buttons beside it, and how a word is pronounced (`rt`).
 
 A number that is dropped wrongly is worse than one that stays. So class or id must name the numbers, or they
-must count from 1 in the cells beside as many lines of code.
+must fill a cell, from 1 on, beside as many lines of code.
 """
 
 import re
@@ -26,7 +26,8 @@ _WORDS: Final = {
     " ln+nums",
     _CODE: "code",
     _GUTTER: "gutter gutters ln lnt lnum",
-    _LINES: "syntaxhighlighter crayon+code tab+size code+lines cm+content view+lines ace+content enlighter+code",
+    _LINES: "syntaxhighlighter crayon+code tab+size code+lines cm+content view+lines ace+content"
+    " enlighter+code",
     _FRAGMENT: "fragment",
     _CELL: "blob+code",
     _BUTTON: "button btn clipboard copybtn copy+btn copy+button",
@@ -55,7 +56,7 @@ _LANGUAGE: Final = re.compile(r"[A-Za-z][\w+#.-]{0,14}")
 _SPACES: Final = (ord(" "), 0xA0)
 _LINE_BREAK: Final = 10
 _RUBY: Final = re.compile(r"<(r[tp])[ >].*?</\1>", re.DOTALL)
-_RT, _CODE_ELEMENT = map(ELEMENTS.index, ("rt", "code"))
+_RT: Final = ELEMENTS.index("rt")
 
 
 def found(blocks: Blocks, html: UInt32) -> Blocks:
@@ -65,9 +66,7 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     told = kernel.kinds(*views(blocks.named_elements[1], blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
     if blocks.listing.any():
         blocks = _with_gaps(blocks, html)
-    elif not (told & (_LINES | _FRAGMENT | _CELL) or left_out.any()) and not (
-        blocks.source_elements[_CODE_ELEMENT : _CODE_ELEMENT + 1].any() and blocks.td_group.any()
-    ):  # no code
+    elif not (told & (_LINES | _FRAGMENT | _CELL) or left_out.any()):  # no code
         return blocks
     left_out |= _buttons(blocks, kinds)
     listing = blocks.listing.copy()
@@ -79,16 +78,6 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     for row in numbers:
         if not left_out[rows[row]] and (stop := _end_of_column(part, row, numbers)):
             left_out[rows[row:stop]] = True
-    for row, number in numbers.items():
-        if (
-            number[0] == 1
-            and not part.listing[row]
-            and not left_out[rows[row]]
-            and (beside := _rows_of_code(part, row, numbers, html))
-        ):
-            own = listing[rows[beside[0] + 1]] or listing.max() + 1
-            listing[rows[row] : rows[beside[-1] - 1] + 1] = own
-            left_out[rows[beside[:-1]]] = True
     if not left_out.any() and (listing == blocks.listing).all():
         return blocks
     white_space = np.where((listing > 0) & (blocks.listing == 0), CODE, blocks.white_space).astype(np.int32)
@@ -240,41 +229,6 @@ def _end_of_column(blocks: Blocks, first: int, numbers: dict[int, range]) -> int
     gaps = blocks.gaps[blocks.gap_ends[code] : blocks.gap_ends[stop - 1]]
     n_lines = text.count("\n") - (stop - 1 - code) + int((gaps == _LINE_BREAK).sum()) + 1
     return code if abs(n_lines - last) <= 1 and _LOOKS_LIKE_CODE.search(text) else 0
-
-
-def _rows_of_code(blocks: Blocks, first: int, numbers: dict[int, range], html: UInt32) -> list[int]:
-    """The numbers from 1 on that stand alone in cells beside one line of code each, and the end.
-
-    [] where they are few, where no line is indented, or where a header or words beside code stand in the
-    table: they may count steps.
-    """
-    rows: list[int] = []
-    if first and "</th>" in text_of(html[blocks.end[first - 1] : blocks.start[first]]):
-        return rows
-    cells, row, is_indented = blocks.td_group, first, False
-    while row in numbers and len(numbers[row]) == 1 and numbers[row][0] == len(rows) + 1 and cells[row]:
-        stop = row + 1
-        while stop < len(cells) and cells[stop] == cells[row] + 1:
-            stop += 1
-        if stop > row + 1:
-            begin = blocks.start[row + 1]
-            tags = text_of(html[max(begin - _NEAR, 0) : begin])
-            is_code = _CODE_TAG.search(tags) and "</code>" not in text_of(html[begin : blocks.end[stop - 1]])
-            if not is_code and not blocks.listing[row + 1 : stop].all():
-                break
-            is_indented = is_indented or _INDENTED.search(tags) is not None
-        elif not (stop in numbers and cells[stop] == cells[row] + 2):  # an empty line
-            break
-        rows.append(row)
-        row = stop
-    text = blocks.text[blocks.text_start[first] : blocks.text_end[row - 1]]
-    is_numbered = len(rows) >= _FEWEST_UNNAMED and is_indented and _LOOKS_LIKE_CODE.search(text)
-    return [*rows, row] if is_numbered else []
-
-
-_NEAR: Final = 200
-_INDENTED: Final = re.compile(r"(?:[ \xa0]|&nbsp;){2}(?:<[^<>]*>)*\Z")
-_CODE_TAG: Final = re.compile(r"<code[ >][^<]*(?:<span[^<]*)*\Z")
 
 
 def _unspaced(blocks: Blocks) -> Blocks:
