@@ -60,17 +60,22 @@ _WORDS: Final = {
 
 _ROLES: Final = {
     "row": "tr", "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th", "table": "table",
-    "grid": "table", "heading": "h2", "listitem": "li", "MsoListParagraph": "li",
+    "grid": "table", "heading": "h2", "listitem": "li",
 }  # fmt: skip
-"""The kinds of elements without a tag of their own: by ARIA's role, and by Word's class."""
-_ROLE: Final = re.compile(
-    r'<(?:div|span|section|p)(?= )[^<>]*? (?:class="(MsoListParagraph)|role="(row|cell|gridcell|columnheader'
-    r'|rowheader|table|grid|heading|listitem)")'
-)
-_OF_ROLES: Final = np.array(
-    [fnv1a(word) for word in "columnheader rowgroup gridcell heading listitem mso".split()], dtype=np.uint32
-)
-"""Words of class and role of which a page with such elements has one."""
+"""The kinds of elements without a tag of their own by ARIA's role."""
+_ROLE: Final = ' role="'
+_WORD: Final = ' class="MsoListParagraph'
+_WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
+_NAMES: Final = {
+    fnv1a(word): name
+    for name, words in {
+        _ROLE: "columnheader rowgroup gridcell heading listitem",
+        _WORD: "mso",
+        "notes": "footnote sidenote marginnote",
+    }.items()
+    for word in words.split()
+}
+"""Hashes of words of class and role, of which a page with such elements has one."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
 _NOT_IN_ITEMS: Final = [KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()]
 _MOST_OF_TOOL_BAR: Final = 40
@@ -148,27 +153,36 @@ class Structure:
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
         self.s = Elements(*self._walk.scan())
-        if np.isin(blocks.name_words, _OF_ROLES).any():
-            self._find_roles()
+        words = blocks.name_words
+        self._names = {name for word, name in _NAMES.items() if (words == word).any()}
+        self._find_roles()
         self._walk.count()
 
     def _find_roles(self) -> None:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
-        for found in _ROLE.finditer(self.html):
-            row, kind = first_from(s.start, found.start()), KIND[_ROLES[found[1] or found[2]]]
-            if found[2] == "heading":
-                kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
-            inside = s.kind[row + 1 : s.after(row)]
-            if kind != KIND["li"] or not np.isin(inside, _NOT_IN_ITEMS).any():
-                s.kind[row] = kind
+        for before in {_ROLE, _WORD} & self._names:
+            at = self.html.find(before)
+            while at >= 0:
+                end = at + len(before)
+                start, name = self.html.rfind("<", 0, at), self.html[end : self.html.find('"', end)]
+                at = self.html.find(before, end)
+                kind = KIND[_ROLES.get(name, "other")] if before == _ROLE else KIND["li"]
+                if not kind or not self.html.startswith(_WITHOUT_KIND, start):
+                    continue
+                row = first_from(s.start, start)
+                if name == "heading":
+                    kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
+                inside = s.kind[row + 1 : s.after(row)]
+                if kind != KIND["li"] or not np.isin(inside, _NOT_IN_ITEMS).any():
+                    s.kind[row] = kind
 
     @cached_property
     def nodes(self) -> Int32:
         """The nodes: num.NODE."""
         if labels := self._walk.choose():
             self.footnotes = footnotes.footnotes(self, np.array(labels))
-        if "footnote" in self.html or "sidenote" in self.html:
+        if "notes" in self._names:
             self.footnotes = footnotes.with_asides(self, self.footnotes)
         if (found := self.footnotes) is not footnotes.NONE:
             for name in ("notes", "refs", "back", "asides"):
@@ -271,7 +285,9 @@ class Structure:
             return False
         cells = self.cells(table)
         rows, n_cells = s.parent[cells], len(cells)
-        is_column = not (rows[1:] == rows[:-1]).any() and not (counts[KIND["thead"]] and counts[KIND["th"]] == 1)
+        is_column = not (rows[1:] == rows[:-1]).any() and not (
+            counts[KIND["thead"]] and counts[KIND["th"]] == 1
+        )
         if is_column or rows[0] == rows[-1]:  # one cell a row, or one row
             return False
         n_inside = counts[KIND["p"]] + counts[KIND["li"]]
@@ -425,7 +441,7 @@ class Structure:
                     and not _HOLDS_BLOCKS.search(markup)
                 ):
                     text = unescape(re.sub("<[^>]*>", "", re.sub(r"<br[^>]*>", "\n", markup))).strip()
-                    return self._add((links.language(self, row), text)) if text else -1
+                    return self._add((links.language(self, row), text.replace("\xa0", " "))) if text else -1
             if kind != KIND["code"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:
                 return None  # the listing is further inside, or there is none
         if in_cell:
