@@ -226,9 +226,6 @@ STYLES = {
         )
         + "</table>"
     ),
-    "a column without a name": (
-        f"<table><tr><td><pre>{NUMBERS}</pre></td><td><pre>{PLAIN}</pre></td></tr></table>"
-    ),
     "br": f"<pre>{PLAIN}</pre>".replace("\n", "<br>"),
     "wordpress": f'<pre class="wp-block-code"><code>{PLAIN}</code></pre>',
     "stack overflow": f'<pre class="lang-py s-code-block"><code class="hljs">{PLAIN}\n</code></pre>',
@@ -343,7 +340,6 @@ BUTTON = "<div class=bar><span>python</span><button>Kopieren</button></div>"
             f"<table><tr><td class=linenos><pre>{NUMBERS}</pre><td class=code>"
             f"<button>Copy</button><pre>{PLAIN}</pre></table>"
         ),
-        f"<table><tr><td><pre>{NUMBERS}</pre><td><button>Copy</button><pre>{PLAIN}</pre></table>",
         "<table>"
         + all_lines("<tr><td class=blob-num>{n}<td class='blob-code blob-code-inner'>{line}")
         + "</table>",

@@ -1,8 +1,7 @@
 """Preformatted text: the white space between its blocks. And which blocks are no text of their own: the
 numbers of its lines, buttons beside it, and how a word is pronounced (`rt`).
 
-A number that is dropped wrongly is worse than one that stays. So class or id must name the numbers, or they
-must fill a cell, from 1 on, beside as many lines of code.
+A number that is dropped wrongly is worse than one that stays. So class or id must name the numbers.
 """
 
 import re
@@ -47,14 +46,11 @@ def _hash(name: str) -> int:
 _KINDS: Final = {_hash(name): kind for kind, names in _WORDS.items() for name in names.split()}
 _SLOTS, _PLACES = open_table([*_KINDS], 256)
 _SLOT_KINDS: Final = np.array([*_KINDS.values(), 0], dtype=np.uint8)[_PLACES]
-_LOOKS_LIKE_CODE: Final = re.compile(r"[;{}=]|\w\n?\(")
 _NUMBER: Final = re.compile(r"(\d{1,7})[.:|]*")
-_FEWEST_UNNAMED: Final = 3
 _LONGEST_BUTTON: Final = 30
 _LANGUAGE: Final = re.compile(r"[A-Za-z][\w+#.-]{0,14}")
 """The name of a programming language, as it stands beside a button."""
 _SPACES: Final = (ord(" "), 0xA0)
-_LINE_BREAK: Final = 10
 _RUBY: Final = re.compile(r"<(r[tp])[ >].*?</\1>", re.DOTALL)
 _RT: Final = ELEMENTS.index("rt")
 
@@ -75,9 +71,6 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     numbers = _numbers(part)
     if told & (_LINES | _CELL) or (numbers and told & (_NUMBERS | _GUTTER)):
         left_out[rows], listing[rows] = _named_so(part, kinds.tolist(), numbers)
-    for row in numbers:
-        if not left_out[rows[row]] and (stop := _end_of_column(part, row, numbers)):
-            left_out[rows[row:stop]] = True
     if not left_out.any() and (listing == blocks.listing).all():
         return blocks
     white_space = np.where((listing > 0) & (blocks.listing == 0), CODE, blocks.white_space).astype(np.int32)
@@ -86,8 +79,8 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
 
 
 _READ: Final = (
-    "start", "td_group", "listing", "white_space", "named", "text_start", "text_end", "gap_ends", "n_letters",
-    "n_num_tokens", "n_mix_tokens",
+    "start", "listing", "white_space", "named", "text_start", "text_end", "n_letters", "n_num_tokens",
+    "n_mix_tokens",
 )  # fmt: skip
 """The columns that this module reads of single blocks."""
 
@@ -209,26 +202,6 @@ def _named_so(blocks: Blocks, kinds: list[int], numbers: dict[int, range]) -> tu
             code[first:end] = [own] * (end - first)
         before = stop - 1
     return left_out, listing
-
-
-def _end_of_column(blocks: Blocks, first: int, numbers: dict[int, range]) -> int:
-    """The end of preformatted numbers from 1 on that fill the cell beside as many lines of code, or 0."""
-    cells = blocks.td_group
-    if numbers[first][0] != 1 or not blocks.listing[first] or not cells[first]:
-        return 0
-    code, last = first, 0
-    while code in numbers and cells[code] == cells[first] and numbers[code][0] == last + 1:
-        last = numbers[code][-1]
-        code += 1
-    stop = code
-    while stop < len(cells) and cells[stop] == cells[first] + 1 and blocks.listing[stop]:
-        stop += 1
-    if stop == code or last < _FEWEST_UNNAMED or (first and cells[first - 1] == cells[first]):
-        return 0
-    text = blocks.text[blocks.text_start[code] : blocks.text_end[stop - 1]]  # a line break after each block
-    gaps = blocks.gaps[blocks.gap_ends[code] : blocks.gap_ends[stop - 1]]
-    n_lines = text.count("\n") - (stop - 1 - code) + int((gaps == _LINE_BREAK).sum()) + 1
-    return code if abs(n_lines - last) <= 1 and _LOOKS_LIKE_CODE.search(text) else 0
 
 
 def _unspaced(blocks: Blocks) -> Blocks:
