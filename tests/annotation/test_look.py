@@ -17,7 +17,7 @@ HOSTILE = (
     f"{f'<p onclick=alert(2)>{SENTENCE} {SENTENCE}</p>' * 4}"
     "<p>&lt;script&gt;alert(3)&lt;/script&gt; is code that this sentence only speaks of, as manuals do.</p>"
     "<p><a href='javascript:alert(4)'>A link</a> and <img src=//elsewhere.example/x.png alt=boat> "
-    f"{SENTENCE}</p>"
+    f"{SENTENCE} <img src=//elsewhere.example/y.png></p>"
     f"<ul class=comments><li class=comment>I counted them as well. {SENTENCE}</ul>"
 )
 
@@ -95,6 +95,11 @@ def test_nothing_of_a_page_acts_or_loads_in_any_of_its_forms(server: Server, pat
     assert "default-src 'none'" in headers["content-security-policy"] or "default-src 'none'" in html
     for active in ("<script>alert", "onclick", "elsewhere.example/b", " src=", " href=", "url("):
         assert active not in html
+
+
+def test_an_image_without_text_is_seen_in_the_markdown(server: Server) -> None:
+    _, html, _ = server.raw("/markdown?page=0")
+    assert '<img title="//elsewhere.example/y.png" alt="image"' in html
 
 
 def test_html_that_is_sent_becomes_a_page(server: Server) -> None:

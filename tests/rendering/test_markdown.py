@@ -335,6 +335,13 @@ BAD = {
     "nested links": "<a href=/x>x" * 10_000,
     "delimiters of formulas": "\\(" * 50_000 + "\\[" * 50_000 + "$x" * 50_000,
     "images": "<div><img src=a.png>" * 10_000 + "x",
+    "items with bullets": "<ul>" + "<li>• a<li><b>1.</b> b" * 8_000 + "</ul>",
+    "roles in each other": "<div role=rowgroup><div role=row><div role=cell><div role=listitem>x" * 3_000,
+    "notes in each other": "<p>words " + "<span class=sidenote>a note of words " * 8_000,
+    "notes beside each other": "<p>" + "words<span class=footnote>a note of words</span> " * 8_000,
+    "code with breaks": "<p><code>a<br>b</code></p>" * 4_000 + "<code>a<br>" * 4_000,
+    "tool bars in code": ("<pre>python" + "<div></div>" * 50 + "<code>a\n```\nb</code></pre>") * 1_000,
+    "links around blocks": "<a href=/x><h2>x</h2><ul><li>a</ul></a>" * 4_000,
     "references": "<sup><a href='#a'>1</a></sup>" * 5_000 + "<div id=a>x" * 5_000,
 }
 

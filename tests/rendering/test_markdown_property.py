@@ -49,6 +49,22 @@ blocks = st.recursive(
             )
         ),
         st.lists(inner, min_size=1, max_size=3).map("".join),
+        st.lists(inner, max_size=3).map(lambda c: f"<a href='/x'><div dir=rtl>{''.join(c)}</div></a>"),
+        st.lists(lines, min_size=4, max_size=4).map(
+            lambda c: (
+                "<div role=table><div role=rowgroup>"
+                + "".join(
+                    f"<div role=row><div role=cell>{a}</div><div role=cell>{b}</div></div>"
+                    for a, b in (c[:2], c[2:])
+                )
+                + "</div></div>"
+            )
+        ),
+        st.builds("<table><tr><th>h<th>i<tr><td><pre>{}</pre><td>{}</table>".format, lines, inner),
+        st.builds(
+            "<dl><dt>{}<dd>{}</dl><details><summary>{}</summary></details>".format, lines, inner, lines
+        ),
+        st.sampled_from(["<p></p>", "<ul><li></ul>", "<h2></h2>", "<pre></pre>", "<a href=/x></a>"]),
     ),
     max_leaves=8,
 )
@@ -70,8 +86,8 @@ def parsed(text: str) -> str:
 
 
 def letters(text: str) -> str:
-    """The text without white space, and without the sign of a power, which plain text alone has."""
-    return re.sub(r"[\s^]", "", text)
+    """The text without white space, the sign of a power, and marks of items, which plain text alone has."""
+    return re.sub(r"[-\s^]|1\.|2\)", "", text)
 
 
 @settings(max_examples=60, deadline=None)

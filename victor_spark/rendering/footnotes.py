@@ -20,7 +20,9 @@ _LABEL: Final = re.compile(r"[\[(]?\s*(\d{1,4}|[*†‡§¶]+|[a-zA-Z]|[ivx]{1,5
 _BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)
 _IDS: Final = re.compile(r'<(?:[^<>]*? )(?:id|name)="([^"]+)"')
 _FRAGMENT: Final = re.compile(r' href="[^"#]*#([^"]+)"')
-_NOTE_ADDRESS: Final = re.compile(r'="[^"#]*#[^"]*(?:fn|ftn|note|cite|ref)|javascript:', re.IGNORECASE)
+_NOTE_ADDRESS: Final = re.compile(
+    r'="[^"#]*#[^"]*(?:fn|ftn|note|cite|ref|bib)|="[^"]*(?:footnote|noteref)|javascript:', re.IGNORECASE
+)
 _REFERENCE_ID: Final = re.compile(r' id="([^"]*?)[-_]?ref([^"]*)"')
 _NOTE_KINDS: Final = tuple(KIND[name] for name in ("li", "p", "dd", "block", "td"))
 _LONGEST_LABEL: Final = 9
@@ -32,13 +34,15 @@ _MOST: Final = 4_000
 class Footnotes(NamedTuple):
     """Rows of elements: references and notes with their labels; what leads back or repeats a label.
 
-    `ends`: of notes that share an element, the row whose end is that of the note.
+    `ends`: of notes that share an element, the row whose end is that of the note. `asides`: notes that stand
+    in the line itself, where their references belong.
     """
 
     refs: dict[int, str]
     notes: dict[int, str]
     back: frozenset[int] = frozenset()
     ends: dict[int, int] = {}  # noqa: RUF012 - never changed
+    asides: dict[int, str] = {}  # noqa: RUF012 - never changed
 
 
 def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnotes:
@@ -63,7 +67,9 @@ def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnot
     for place in places:
         if (note := _note(page, place)) is not None:
             of_element.setdefault(note, []).append(place)
-    labels = {place: str(label) for label, place in enumerate(places, 1)}
+    own = [page.text_of(rows_of[0]).strip("[]() ") for rows_of in places.values()]
+    is_own = len(set(own)) == len(own) and all(map(str.isdecimal, own))
+    labels = {place: own[n] if is_own else str(n + 1) for n, place in enumerate(places)}
     for note, inside in of_element.items():
         page.keep(note)
         for place in inside:
@@ -77,12 +83,43 @@ def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnot
         return _loose(page, rows)
     begins = sorted(notes)
     stops = dict(zip(begins, [*begins[1:], len(s.kind)], strict=True))
-    back = {
+    terms = (first_from(s.start, place + 1) - 1 for place in places)
+    back = {row for row in terms if s.kind[row] == KIND["dt"]} | {
         row
         for note in notes
         for row in _marks_of(page, note, min(s.after(ends.get(note, note)), stops[note]))
     }
     return Footnotes(refs, notes, frozenset(back), ends)
+
+
+_ASIDE: Final = re.compile(
+    r'<(?:span|small|d-footnote)(?= )[^<>]*? class="(?:[^"]* )?'
+    r'(?:sidenote|marginnote|inline-footnote|footnote|ltx_role_footnote)[ "]'
+)
+
+
+def with_asides(page: "Structure", found: Footnotes) -> Footnotes:
+    """The footnotes with those that stand in lines, such as sidenotes. These and their text become kept."""
+    s, paragraph = page.s, page.blocks.paragraph
+    labels = (str(label) for label in range(1, _MOST) if str(label) not in found.notes.values())
+    asides: dict[int, str] = {}
+    done = 0
+    for match in _ASIDE.finditer(page.html):
+        row = first_from(s.start, match.start())
+        first, last = int(s.first[row]), int(s.last[row])
+        if match.start() < done or not 0 < first < last or row in found.notes:
+            continue
+        done, begin = int(s.end[row]), first
+        while begin < last - 1 and _LABEL.fullmatch(page.block_text(begin)):
+            begin += 1
+        is_in_line = paragraph[first - 1] == paragraph[first] and page.kept[first - 1]
+        if is_in_line and page.size(row) > _LONGEST_LABEL and (label := next(labels, None)):
+            page.keep(row)
+            if begin > first and page.block_text(first - 1) == page.block_text(first):
+                first -= 1  # the mark of the reference stands before the note, and in it
+            page.kept[first:begin] = False
+            asides[row] = label
+    return found._replace(asides=asides)
 
 
 NONE: Final = Footnotes({}, {})
@@ -114,6 +151,8 @@ def _marks_of(page: "Structure", note: int, stop: int) -> Iterator[int]:
             text = page.text_of(row)
             begins = s.first[row] <= first + 1
             if ("#" in tag and _BACK.fullmatch(text)) or (begins and _LABEL.fullmatch(text.strip())):
+                while (up := int(s.parent[row])) > note and _LABEL.fullmatch(page.text_of(up)):
+                    row = up  # with brackets around it  # noqa: PLW2901
                 yield row
         elif s.kind[row] == KIND["sup"] and s.first[row] <= first + 1 and _LABEL.fullmatch(page.text_of(row)):
             yield row
@@ -123,6 +162,8 @@ def _note(page: "Structure", place: int) -> int | None:
     """The element of the note that an id at `place` names."""
     s = page.s
     row = first_from(s.start, place + 1) - 1
+    if s.kind[row] == KIND["dt"] and _LABEL.fullmatch(page.text_of(row)):
+        row = min(s.after(row), len(s.kind) - 1)
     while row >= 0 and (s.kind[row] not in _NOTE_KINDS or s.last[row] == s.first[row]):
         row = int(s.parent[row])
     if row < 0 or (s.kind[row] == KIND["block"] and s.last[row] - s.first[row] > _MOST_BLOCKS):

@@ -4,12 +4,16 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Final
+from urllib.parse import unquote
 
 from victor_spark.words import INVISIBLE
 
 _ATTRIBUTE: Final = re.compile(
     r' (?:data-(?:math|tex|latex|expr|formula|equation|original-tex|mathml-tex|tex-source)|alttext)="([^"]*)"'
 )
+_EXPRESSION: Final = re.compile(r' data-attrs="\{&quot;persistentExpression&quot;:&quot;(.+?)&quot;')
+"""The LaTeX of an element that a script fills, in JSON."""
+_IN_ADDRESS: Final = re.compile(r"(?:[?&](?:tex|latex|math|formula|chl)=|(?:latex|image|cgi)\?)([^&]+)")
 _ANNOTATION: Final = re.compile(
     r'<annotation(?= )[^>]* encoding="[^"]*(?:tex|TeX|latex|LaTeX)[^"]*"[^>]*>([^<]*)<'
 )
@@ -32,6 +36,8 @@ def latex(markup: str) -> tuple[str, bool] | None:
     if labels:
         markup = _EQUATION_LABEL.sub("", markup)
     tag = markup[: markup.find(">") + 1]
+    if stated := _EXPRESSION.search(tag):
+        return tidy(unescape(stated[1]).replace("\\\\", "\\")), True
     own = _ATTRIBUTE.search(tag)
     if own is None and len(markup) > _MAX_FORMULA * 20:
         return None
@@ -60,6 +66,12 @@ def latex(markup: str) -> tuple[str, bool] | None:
     if tex and len(labels) == 1:
         tex = f"{tex} \\tag{{{labels[0].strip(' ()')}}}"
     return (tex, is_display) if tex else None
+
+
+def of_address(address: str) -> str:
+    """The LaTeX in the address of the image that a server draws of it, or ""."""
+    found = _IN_ADDRESS.search(address.replace("&space;", " "))
+    return unquote(found[1]) if found else ""
 
 
 def drawn(tag: str) -> tuple[str, bool] | None:

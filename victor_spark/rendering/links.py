@@ -112,7 +112,7 @@ def _joined(base: str, written: str) -> str:
 
 
 _FORMULA: Final = re.compile(
-    r"latex\.codecogs|/math/render/|latex\.php|mathtex|mimetex|/render_tex|mwe-math|tex2img|"
+    r"latex\.codecogs|/math/render/|latex\.php|mathtex|mimetex|/render_tex|mwe-math|tex2img|[?&](?:tex|latex)=|"
     r' class="[^"]*\b(?:latex|tex|math|formula)\b'
 )
 _LAZY: Final = (

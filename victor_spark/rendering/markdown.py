@@ -61,5 +61,5 @@ def _labels_of_code(page: Structure) -> list[int]:
         if ops[label] == OP["p"]
         and ends[label] - label < _SHORT
         and page.values[value][0] in KNOWN
-        and page.words(label).lower() in KNOWN
+        and page.words(label).lower().rstrip(":") in KNOWN
     ]

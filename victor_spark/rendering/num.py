@@ -22,9 +22,10 @@ ELEMENT: Final = tuple("kind marks start inner end parent first last flags stack
 element around it (-1: none); blocks `first` to `last` (not included) are inside it. `marks` is -1 until it is
 needed. `stack` is that of the open elements.
 """
-FLAGS: Final = ("shown", "captioned", "note", "ref", "back", "between")
+FLAGS: Final = ("shown", "captioned", "notes", "refs", "back", "asides", "between")
 """What was found out of an element: an image or a link around one that is shown, a figure whose caption is,
-a footnote, a reference to one, what leads back from it, a notice that kept text may follow: bits."""
+a footnote, a reference to one, what leads back from it, a footnote inside a line, a notice that kept text
+may follow: bits."""
 OPS: Final = tuple(
     "close root p heading list item callout title table row cell footnote "
     "quote figure caption dl dt dd details summary "

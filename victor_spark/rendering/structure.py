@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Blocks, Bool, Int32, UInt32
+from victor_spark.blocks import Blocks, Bool, Int32, UInt32, first_from
 from victor_spark.kernels import code_points, views
 from victor_spark.kernels.assemble import is_wide
-from victor_spark.parser.elements import hashed
+from victor_spark.parser.elements import fnv1a, hashed
 from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.links import attribute
 from victor_spark.rendering.num import KIND
@@ -38,25 +38,49 @@ _TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void"
 _WORDS: Final = {
     "math": "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,"
     "math ,math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
-    "mjpage ,inline-math ,display-math ,math-container ,mathml ,equation ",
+    "mjpage ,latex-rendered ,inline-math ,display-math ,math-container ,mathml ,equation ",
     "callout": "admonition ,theme-admonition ,callout ,alert ,markdown-alert ,custom-block ,bs-callout ,"
-    "hint ,notice ,admonitionblock ,td-alert ,docs-callout ,message-box ",
+    "hint ,notice ,admonitionblock ,td-alert ,docs-callout ,message-box ,notecard ,starlight-aside ,"
+    "confluence-information-macro ,nextra-callout ,book-hint ",
     "title": "admonition-title ,alert-heading ,alert-title ,callout-title ,custom-block-title ,"
     "markdown-alert-title ,admonition-heading ,admonitionheading,admonitiontitle,callout-heading ,"
-    "hint-title ,notice-title ,callout-header ,message-header ",
+    "hint-title ,notice-title ,callout-header ,message-header ,starlight-aside__title ",
     "code": "highlighttable ,rouge-table ,syntaxhighlighter ,crayon-syntax ,dp-highlighter ,cm-content ,"
     "codemirror-code ,codeblock ,code-block ,code_block ,codehilitetable ,js-file-line-container ,lntable ,"
     "hljs-ln ,programlisting ,sourcecode ,source-code ,prettyprint ",
     "block": "block ,code-block ,hljs ",
     "anchor": "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
     "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ",
-    "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ",
+    "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ,jp-inputprompt ,jp-outputprompt ,"
+    "input_prompt ,output_prompt ,line-numbers-wrapper ",
     "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
     "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
 }
 """What words of class, role and id say; one with a space after it is a whole name."""
 
+_ROLES: Final = {
+    "row": "tr", "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th", "table": "table",
+    "grid": "table", "heading": "h2", "listitem": "li",
+}  # fmt: skip
+"""The kinds of elements without a tag of their own by ARIA's role."""
+_ROLE: Final = ' role="'
+_WORD: Final = ' class="MsoListParagraph'
+_WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
+_NAMES: Final = {
+    fnv1a(word): name
+    for name, words in {
+        _ROLE: "columnheader rowgroup gridcell heading listitem",
+        _WORD: "mso",
+        "notes": "footnote sidenote marginnote",
+    }.items()
+    for word in words.split()
+}
+"""Hashes of words of class and role, of which a page with such elements has one."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
+_NOT_IN_ITEMS: Final = [KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()]
+_MOST_OF_TOOL_BAR: Final = 40
+"""Elements of a listing before those of its code."""
+_NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)]")
 _LONGEST_MARKUP: Final = 20_000
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 _MOST_TABLES: Final = 3_000
@@ -129,15 +153,40 @@ class Structure:
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
         self.s = Elements(*self._walk.scan())
+        words = blocks.name_words
+        self._names = {name for word, name in _NAMES.items() if (words == word).any()}
+        self._find_roles()
         self._walk.count()
+
+    def _find_roles(self) -> None:
+        """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
+        s = self.s
+        for before in {_ROLE, _WORD} & self._names:
+            at = self.html.find(before)
+            while at >= 0:
+                end = at + len(before)
+                start, name = self.html.rfind("<", 0, at), self.html[end : self.html.find('"', end)]
+                at = self.html.find(before, end)
+                kind = KIND[_ROLES.get(name, "other")] if before == _ROLE else KIND["li"]
+                if not kind or not self.html.startswith(_WITHOUT_KIND, start):
+                    continue
+                row = first_from(s.start, start)
+                if name == "heading":
+                    kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
+                inside = s.kind[row + 1 : s.after(row)]
+                if kind != KIND["li"] or not np.isin(inside, _NOT_IN_ITEMS).any():
+                    s.kind[row] = kind
 
     @cached_property
     def nodes(self) -> Int32:
         """The nodes: num.NODE."""
         if labels := self._walk.choose():
-            found = self.footnotes = footnotes.footnotes(self, np.array(labels))
-            for name, rows in (("note", found.notes), ("ref", found.refs), ("back", found.back)):
-                self.s.flags[list(rows)] |= 1 << num.FLAGS.index(name)
+            self.footnotes = footnotes.footnotes(self, np.array(labels))
+        if "notes" in self._names:
+            self.footnotes = footnotes.with_asides(self, self.footnotes)
+        if (found := self.footnotes) is not footnotes.NONE:
+            for name in ("notes", "refs", "back", "asides"):
+                self.s.flags[list(getattr(found, name))] |= 1 << num.FLAGS.index(name)
             self._walk.count()
         nodes: Int32 = self._walk.run()
         return nodes
@@ -236,7 +285,10 @@ class Structure:
             return False
         cells = self.cells(table)
         rows, n_cells = s.parent[cells], len(cells)
-        if not (rows[1:] == rows[:-1]).any() or rows[0] == rows[-1]:  # one cell a row, or one row
+        is_column = not (rows[1:] == rows[:-1]).any() and not (
+            counts[KIND["thead"]] and counts[KIND["th"]] == 1
+        )
+        if is_column or rows[0] == rows[-1]:  # one cell a row, or one row
             return False
         n_inside = counts[KIND["p"]] + counts[KIND["li"]]
         headings = sum(counts[KIND["h1"] : KIND["h6"] + 1])
@@ -265,7 +317,7 @@ class Structure:
         tag = self.tag(row)
         if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
             return None
-        tex = formulas.tidy(attribute(tag, "alt"))
+        tex = formulas.tidy(attribute(tag, "alt") or formulas.of_address(attribute(tag, "src")))
         return (tex, "display" in tag) if tex else None
 
     def formula(self, row: int) -> tuple[int, bool] | None:
@@ -283,7 +335,9 @@ class Structure:
     def callout(self, row: int) -> int:
         """GitHub's name for the kind of notice that an element's classes say."""
         words = re.findall(r"[a-z]+", attribute(self.tag(row), "class").lower())
-        return self._add(next((_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF), "NOTE"))
+        known = [_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF]
+        vague = "hint" in words or "information" in words  # names of all notices, on some sites
+        return self._add(known[-vague] if known else "NOTE")
 
     def is_anchor(self, row: int, begins: bool) -> bool:
         """Whether an element in a heading is a sign, or a link to edit it that doesn't begin the heading."""
@@ -297,6 +351,14 @@ class Structure:
         """The number that an attribute of an element begins with."""
         found = re.match(r"\d{1,9}", attribute(self.tag(row), name))
         return int(found[0]) if found else otherwise
+
+    def number_of_item(self, b: int, is_bare: bool) -> int:
+        """The number of an item that a block is, 0: a bullet of Word's, -1: it is text."""
+        text = self.block_text(b)
+        if is_bare and text in ("o", "§"):
+            return 0
+        found = _NUMBER_OF_ITEM.fullmatch(text)
+        return -1 if found is None else int(found[1] or 1)
 
     def spans(self, row: int) -> tuple[int, int]:
         """How many columns and rows a cell has."""
@@ -322,15 +384,16 @@ class Structure:
 
     def note(self, row: int) -> tuple[int, int, int]:
         """The label of a footnote, the element whose end is its own, and where its text begins."""
-        label, first = self.footnotes.notes[row], int(self.s.first[row])
+        label = self.footnotes.notes.get(row) or self.footnotes.asides[row]
+        first = int(self.s.first[row])
         mark = _NOTE_MARK.match(self.block_text(first))
         is_own = mark is not None and mark[1] in (None, label)
         begin = int(self.blocks.text_start[first]) + (mark.end() if mark and is_own else 0)
         return self._add(label), self.footnotes.ends.get(row, row), begin
 
     def reference(self, row: int) -> int:
-        """The label of the footnote that a link leads to."""
-        return self._add(self.footnotes.refs[row])
+        """The label of the footnote that a link leads to, or that stands in the line."""
+        return self._add(self.footnotes.refs.get(row) or self.footnotes.asides[row])
 
     # --- listings --------------------------------------------------------------------------------------
 
@@ -338,7 +401,7 @@ class Structure:
         """The code in some blocks with its white space; -1: there is none."""
         from victor_spark.rendering.plain import assembled  # which imports this module
 
-        text = assembled(self.blocks, self.kept.view(bool), first, last).strip("\n")
+        text = assembled(self.blocks, self.kept.view(bool), first, last).strip("\n").replace("\xa0", " ")
         before = first  # the language may stand in the tool bar above
         while not language and before and self.blocks.left_out[before - 1]:
             before -= 1
@@ -378,12 +441,22 @@ class Structure:
                     and not _HOLDS_BLOCKS.search(markup)
                 ):
                     text = unescape(re.sub("<[^>]*>", "", re.sub(r"<br[^>]*>", "\n", markup))).strip()
-                    return self._add((links.language(self, row), text)) if text else -1
+                    return self._add((links.language(self, row), text.replace("\xa0", " "))) if text else -1
             if kind != KIND["code"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:
                 return None  # the listing is further inside, or there is none
         if in_cell:
             return -2
-        return self.code(first, last, links.language(self, row))
+        language = links.language(self, row)
+        inside = range(row + 1, min(s.after(row), row + _MOST_OF_TOOL_BAR) if kind == KIND["pre"] else row)
+        is_code = (i for i in inside if s.kind[i] == KIND["code"] or self.marks(i) & MARK["code"])
+        begin = int(s.first[next(is_code, row)])
+        if first < begin < last and (name := self._words_of(first, begin).lower()) in links.KNOWN:
+            first, language = begin, language or name  # a tool bar in the same element names the language
+        return self.code(first, last, language)
+
+    def _words_of(self, first: int, last: int) -> str:
+        """The kept text of some blocks."""
+        return " ".join(self.block_text(b) for b in range(first, min(last, first + 3)) if self.kept[b])
 
 
 def in_one_line(text: str) -> str:

@@ -22,6 +22,8 @@ _LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown 
 _LONGEST_CAPTION = cython.declare(cython.int, 300)
 _LONGEST_CELL = cython.declare(cython.int, 100)  # of a table that is completed, on average
 _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
+_LONGEST_NUMBER = cython.declare(cython.int, 5)  # of an item
+_BULLETS = "•·◦▪●○■‣⁃–-"
 _FAR = cython.declare(cython.int, 2147483647)
 _NO_NOTE = cython.declare(  # what marks an element of no kind as one that matters
     cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR
@@ -94,6 +96,7 @@ class Walk:
     not_math: cython.int
     n_not_math: cython.int
     heading: cython.int  # the row of the last heading
+    asides: list[int]  # rows of footnotes inside lines
 
     def __init__(self, page: Any, elements: Any, nodes: Any, *views: object):
         self.html, self.points, self.slots, self.slot_kinds, self.word_slots, self.word_marks = views[:6]
@@ -112,6 +115,7 @@ class Walk:
         self.in_heading = self.is_bare = False
         self.level = self.serial = self.line_end = self.text_from = 0
         self.not_math = self.n_not_math = self.heading = 0
+        self.asides = []
 
     def _set_columns(self, elements: Any) -> cython.void:
         self.elements = elements
@@ -370,9 +374,13 @@ class Walk:
     def _introduces(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether a paragraph that is not kept ends with a colon, before a kept list, table or listing."""
         b, after = self.last_of[row], row + 1
-        if not self._size(row) or b >= self.n_blocks or self._has_kept(row) or not self.kept[b + 1]:
+        if not self._size(row) or self._has_kept(row):
             return False
         if self.points[self.text_end[b - 1] - 1] != 58 and self.points[self.text_end[b - 1] - 1] != 0xFF1A:
+            return False
+        while b < self.n_blocks and self.left_out[b]:  # numbers of lines
+            b += 1
+        if b >= self.n_blocks or not self.kept[b + 1]:
             return False
         while after < self.n_elements and self.begin[after] < self.stop[row]:
             after += 1
@@ -454,23 +462,37 @@ class Walk:
 
     def run(self) -> Any:
         """The nodes."""
-        b: cython.int = 0
-        n_blocks: cython.int = cython.cast(cython.int, self.n_blocks)
-        for row in range(self.n_elements + 1):
-            begin = self.begin[row] if row < self.n_elements else _FAR
+        self._add_elements(0, self.n_elements, 0, cython.cast(cython.int, self.n_blocks))
+        for row in self.asides:
+            self.skip = -1
+            self._end_line()
+            label, _, self.text_from = self.page.note(row)
+            self._open(at.FOOTNOTE, label, 0, row)
+            after: cython.Py_ssize_t = row + 1
+            while after < self.n_elements and self.begin[after] < self.stop[row]:
+                after += 1
+            self._add_elements(row + 1, after, self.first[row], self.last_of[row])
+        return self.nodes_array[:, : self.n]
+
+    def _add_elements(
+        self, row: cython.Py_ssize_t, last: cython.Py_ssize_t, b: cython.int, n_blocks: cython.int
+    ) -> cython.void:
+        """Adds elements from `row` up to `last`, and blocks from `b` up to `n_blocks`."""
+        while row <= last:
+            begin = self.begin[row] if row < last else _FAR
             b = self.sums[3, b]
             while b < n_blocks and self.start[b] < begin:
                 self._close_up_to(self.start[b])
                 if self.start[b] >= self.skip:
                     self._add_block(b)
                 b = self.sums[3, b + 1]
-            if row < self.n_elements and self._is_wanted(row):
+            if row < last and self._is_wanted(row):
                 self._close_up_to(begin)
                 if begin >= self.skip:
                     self._add_element(row)
+            row += 1
         self._close_up_to(_FAR)
         self._end_line()
-        return self.nodes_array[:, : self.n]
 
     def _is_wanted(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether an element is shown, or says something of what is."""
@@ -728,13 +750,18 @@ class Walk:
                 across, down = self.page.spans(row) if self.inner[row] - self.begin[row] > 12 else (1, 1)
                 self._open(at.CELL, across, down if kind == at.KIND_TD else -down, row)
             return
-        if flags & at.FLAG_NOTE:
+        if flags & at.FLAG_ASIDES:
+            self._add_reference(row)
+            self.asides.append(row)
+            return
+        if flags & at.FLAG_NOTES:
             label, ends, self.text_from = self.page.note(row)
             if op == at.FOOTNOTE and ends != row:  # notes that share an element end where the next begins
                 self._leave()
             self._open(at.FOOTNOTE, label, 0, ends)
             return
-        if marks & at.MARK_HIDDEN or (marks & at.MARK_ANCHOR and self._is_anchor(row)):
+        is_hidden = marks & at.MARK_HIDDEN or flags & at.FLAG_BACK
+        if is_hidden or (marks & at.MARK_ANCHOR and self._is_anchor(row)):
             self.skip = self.stop[row]
             return
         if (kind == at.KIND_MATH or marks & at.MARK_MATH) and self._add_math(row):
@@ -760,6 +787,9 @@ class Walk:
         elif kind == at.KIND_TABLE:
             self._add_table(row)
         elif at.KIND_QUOTE <= kind <= at.KIND_SUMMARY or kind == at.KIND_CAPTION:
+            if kind == at.KIND_FIGURE and marks & at.MARK_CALLOUT:
+                self._open(at.CALLOUT, self.page.callout(row), 0, row)
+                return
             self._open(at.CAPTION if kind == at.KIND_CAPTION else at.QUOTE + kind - at.KIND_QUOTE, 0, 0, row)
         elif kind == at.KIND_HR:
             self._end_line()
@@ -788,8 +818,28 @@ class Walk:
                 if begin < self.stop[row] and begin < self.inner[row] + 200:
                     state = self.page.box(i)
                 break
-        numbered = self.inner[row] - self.begin[row] > 12
-        self._open(at.ITEM, self.page.number(row, "value", -1) if numbered else -1, state, row)
+        has_attributes = self.inner[row] - self.begin[row] > 12
+        self._open(at.ITEM, self.page.number(row, "value", -1) if has_attributes else -1, state, row)
+        self._leave_out_mark(row)
+
+    def _leave_out_mark(self, row: cython.Py_ssize_t) -> cython.void:
+        """Leaves out the bullet or number that begins the text of an item: Markdown writes its own."""
+        b, of = self.sums[3, self.first[row]], self.frames[at.F_OUTER, self.top]
+        if b >= self.last_of[row]:
+            return
+        start, end = self.text_start[b], self.text_end[b]
+        is_alone = start + 1 == end and b + 1 < self.last_of[row]
+        c = self.points[start]
+        if (8208 <= c or c == 45 or c == 183) and _BULLETS.find(chr(c)) >= 0:
+            if is_alone or (start + 2 < end and (self.points[start + 1] | 128) == 160):  # a space
+                self.text_from = start + 1
+        elif (40 <= c < 122 or c == 167) and end <= start + _LONGEST_NUMBER and b + 1 < self.last_of[row]:
+            is_bare = self.frames[at.F_SAVED, of] != 0
+            number = self.page.number_of_item(b, is_bare)
+            if number > 0 and is_bare and self.nodes[at.N_A, self.frames[at.F_NODE, of]] < 0:
+                self.nodes[at.N_A, self.frames[at.F_NODE, of]] = number
+            if number == 0 or (number > 0 and self.nodes[at.N_A, self.frames[at.F_NODE, of]] >= 0):
+                self.text_from = end
 
     def _add_table(self, row: cython.Py_ssize_t) -> cython.void:
         for i in range(self.depth - 1, self.depth - 4, -1):
@@ -814,14 +864,8 @@ class Walk:
         kind = self.kind[row]
         if self._starts_listing(first, last):
             return
-        if self.flags[row] & at.FLAG_REF:
-            self._begin_without_text(row)
-            self._put(at.REF, self.page.reference(row), 0)
-            self.skip = self.stop[row]
-            self.last = last - 1
-            return
-        if self.flags[row] & at.FLAG_BACK:
-            self.skip = self.stop[row]
+        if self.flags[row] & at.FLAG_REFS:
+            self._add_reference(row)
             return
         value: cython.int = 0
         if kind == at.KIND_A:
@@ -850,6 +894,13 @@ class Walk:
         if self.depth < _MAX_FRAMES:
             self._push(self.stop[row], at.LINK, 0, self.serial)
             self._begin_inline(at.LINK + kind - at.KIND_A, value)
+
+    def _add_reference(self, row: cython.Py_ssize_t) -> cython.void:
+        """Adds the reference to a footnote that an element is, or stands for."""
+        self._begin_without_text(row)
+        self._put(at.REF, self.page.reference(row), 0)
+        self.skip = self.stop[row]
+        self.last = self.last_of[row] - 1
 
     def _starts_listing(self, first: cython.int, last: cython.int) -> cython.bint:
         """Adds the listing that begins with an element's first block, if one does."""
@@ -983,12 +1034,15 @@ class Walk:
         one = self.sums[3, first]
         if self._starts_listing(first, last) or one >= last:
             return
-        if self.white_space[one] and self.listing[one] and self._op() != at.CELL:
-            alone = self.line < 0 or self.paragraph[one] != self.number
-            many = self.sums[3, one + 1] < last
-            for i in range(self.text_start[one], self.text_end[one]):
+        alone = self.line < 0 or self.paragraph[one] != self.number
+        if alone and self._op() != at.CELL:
+            is_listing = self.white_space[one] and self.listing[one]
+            many = is_listing and self.sums[3, one + 1] < last
+            for i in range(self.text_start[one] if is_listing else self.text_end[one], self.text_end[one]):
                 many = many or self.points[i] == 10
-            if alone and many:
+            for b in range(one + 1, last):
+                many = many or self.n_split_br[b] != 0
+            if many and (last >= self.n_blocks or is_listing or self.paragraph[last] != self.paragraph[one]):
                 self._add_code_of(row)
                 return
         self._before(one)

@@ -1,0 +1,102 @@
+"""Invented pages as generators of documentation, forums, wikis, blogs and editors write them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.documents import document
+
+SHAPES = sorted((Path(__file__).parent / "shapes").glob("*.html"))
+
+
+@pytest.mark.parametrize("path", SHAPES, ids=lambda path: path.stem)
+def test_a_page_of_each_kind_of_site_becomes_the_markdown_beside_it(path: Path) -> None:
+    source = path.read_text("utf-8")
+    page = replace(document(source), markup=source.encode)
+    assert page.render("markdown") == path.with_suffix(".md").read_text("utf-8").removesuffix("\n")
+
+
+LINE = "<p>The code below reads the tide of a day.</p>"
+GUTTER = (
+    "<div class='cm-gutters'><div class=cm-gutterElement>1</div><div class=cm-gutterElement>2</div></div>"
+)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        f"{GUTTER}<div class=cm-content><div class=cm-line>f(x):</div><div class=cm-line>  x</div></div>",
+        "<div class=view-lines><div>f(x):</div><div>&nbsp; x</div></div>",
+        "<div class=ace_content><div class=ace_line>f(x):</div><div class=ace_line>  x</div></div>",
+        "<div class=enlighter-code><div><div>f(x):</div></div><div><div>  x</div></div></div>",
+        "<p><code>f(x):<br>&nbsp; x</code></p>",
+        "<pre><div><span>Python</span></div><div><button>Run</button></div><code>f(x):\n  x</code></pre>",
+        "<pre><div>python</div><div class=cm-content><span>f(x):</span><br><span>  x</span></div></pre>",
+    ],
+)
+def test_code_of_editors_and_of_lines_with_breaks_is_a_listing(markup: str) -> None:
+    shown = document(LINE + markup + LINE).render("markdown").split("\n\n")[1]
+    assert shown.split("\n", 1)[1] == "f(x):\n  x\n```"
+    assert shown.startswith("```python" if "ython" in markup else "```\n")
+
+
+def test_code_with_a_break_inside_a_sentence_stays_there() -> None:
+    assert document("<p>so <code>a<br>b</code> is").render("markdown") == "so `a b` is"
+
+
+def test_what_introduces_code_with_numbered_lines_is_shown_with_its_heading() -> None:
+    code = "<pre><span class=lineno>1</span>f()\n<span class=lineno>2</span>g()</pre>"
+    page = document(f"<div><h2>Use</h2><p>Call it:</p>{code}{LINE}</div>", ["Use", "Call it:"])
+    assert page.render("markdown").startswith("## Use\n\nCall it:\n\n```\nf()")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<ul><li>• a<li>– b<li>-5 c</ul>", "- a\n- b\n- -5 c"),
+        ("<ul><li><span>•</span> <b>a</b></ul>", "- **a**"),
+        ("<ol><li><span>(ii)</span> <p>a</p><li><b>Yes.</b> b</ol>", "1. a\n2. **Yes.** b"),
+        ("<ul><li><b>1.</b> a<li>•</ul>", "- **1.** a\n- •"),
+        ("<p class=MsoListParagraph><span>o</span> a<p class=MsoListParagraph>b", "- a\n- b"),
+        ("<div role=list><div role=listitem>a</div><div role=listitem>b</div></div>", "- a\n- b"),
+        ("<div role=listitem><h3>a</h3>b</div>", "### a\n\nb"),
+        ("<div role=heading aria-level=4>a</div>b", "#### a\n\nb"),
+        ("<div role=heading aria-level=99>a</div>b<h2 role=row>c</h2>", "###### a\n\nb\n\n## c"),
+        (
+            "<table><thead><tr><th>a</thead><tr><td>b<tr><td>c</table>",
+            "| a |\n| --- |\n| b |\n| c |",
+        ),
+        ("<figure class=callout>💡<p>a</figure>", "> [!NOTE]\n> 💡\n>\n> a"),
+        ("<div class='hint hint-warning'>a</div>", "> [!WARNING]\n> a"),
+        ("<p>x <img src='//latex.codecogs.com/svg.latex?a%5E2&amp;space;b'> y", "x $a^2 b$ y"),
+        ("<p>x <img class=tex src='/png?tex=%5Cpi'> y", "x $\\pi$ y"),
+    ],
+)
+def test_lists_headings_tables_and_formulas_without_their_usual_elements(source: str, expected: str) -> None:
+    assert document(source).render("markdown") == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<p>First<span class=sidenote><sup>1</sup> In calm weather.</span> words.</p>",
+        "<p>First<span class=inline-footnote>1<span>In calm weather.</span></span> words.</p>",
+        "<p>First<label>1</label><span class=sidenote><sup>1</sup> In calm weather.</span> words.</p>",
+        "<p>First<span class=ltx_role_footnote><sup>1</sup><span>In calm weather.</span></span> words.",
+        "<p>First<a class=footnote-reference href=#n>1</a> words.</p><dl><dt id=n>1<dd>In calm weather.</dl>",
+        (
+            "<p>First<a class=footnote-reference href=#n>1</a> words.</p><div id=n>"
+            "<span><span>[</span><a href=#r>1</a><span>]</span></span><p>In calm weather.</p></div>"
+        ),
+    ],
+)
+def test_a_note_beside_the_line_or_with_brackets_is_a_footnote(source: str) -> None:
+    assert document(source).render("markdown") == "First[^1] words.\n\n[^1]: In calm weather."
+    assert "In calm weather." in document(source).render("html").partition('<aside id="fn-1"')[2]
+
+
+def test_references_to_a_bibliography_have_their_own_numbers() -> None:
+    text = "<p>See [<a href=#bib.7>7</a>, <a href=#bib.2>2</a>].</p>"
+    source = f"{text}<ul><li id=bib.2>[2] Two.<li id=bib.7>[7] Seven.</ul>"
+    assert document(source).render("markdown") == ("See \\[[^7], [^2]\\].\n\n[^2]: Two.\n\n[^7]: Seven.")
