@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
+from uuid import uuid4
 
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
