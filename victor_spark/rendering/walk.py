@@ -22,6 +22,7 @@ _LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown 
 _LONGEST_CAPTION = cython.declare(cython.int, 300)
 _LONGEST_CELL = cython.declare(cython.int, 100)  # of a table that is completed, on average
 _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
+_LONGEST_TOOL_BAR = cython.declare(cython.int, 30)  # above code
 _LONGEST_NUMBER = cython.declare(cython.int, 5)  # of an item
 _BULLETS = "•·◦▪●○■‣⁃–-"
 _FAR = cython.declare(cython.int, 2147483647)
@@ -359,8 +360,13 @@ class Walk:
 
     def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether an element follows kept text or a heading, and more follows, or it ends one mostly kept."""
-        a, b, size = self.first[row], self.last_of[row], self._size(row)
-        around = self._up(self.parent[row], size)
+        around, b, size = self._up(self.parent[row], self._size(row)), self.last_of[row], self._size(row)
+        if self.kind[row] == at.KIND_PRE and around > 0 and b == self.last_of[around]:
+            bar = self.white_space[self.first[around]] != at.WHITE_CODE and not self._has_kept(around)
+            if bar and self._size(around) <= size + _LONGEST_TOOL_BAR:
+                row, size = around, self._size(around)
+                around = self._up(self.parent[row], size)
+        a = self.first[row]
         if around < 0 or a == self.first[around] or 2 * self._kept_size(around) < self._size(around) - size:
             return False
         ends = b == self.last_of[around] and self.parent[around] > 0  # not the body
