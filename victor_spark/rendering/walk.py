@@ -685,7 +685,9 @@ class Walk:
             return
         self._leave_bare_items()
         self._before(b)
-        begin = max(self.text_start[b], min(self.text_from, self.text_end[b]))
+        begin = self.text_start[b]
+        if begin <= self.text_from <= self.text_end[b]:
+            begin = self.text_from
         if white == at.WHITE_LINES or white == at.WHITE_PROSE:
             for i in range(begin, self.text_end[b]):
                 if self.points[i] == 10:
@@ -827,8 +829,9 @@ class Walk:
                     state = self.page.box(i)
                 break
         has_attributes = self.inner[row] - self.begin[row] > 12
-        self._open(at.ITEM, self.page.number(row, "value", -1) if has_attributes else -1, state, row)
-        self._leave_out_mark(row)
+        number: cython.int = self.page.number(row, "value", -1) if has_attributes else -1
+        if self._open(at.ITEM, number, state, row):
+            self._leave_out_mark(row)
 
     def _leave_out_mark(self, row: cython.Py_ssize_t) -> cython.void:
         """Leaves out the bullet or number that begins the text of an item: Markdown writes its own."""
