@@ -183,6 +183,14 @@ def test_a_table_or_listing_between_or_after_kept_text_is_shown(element: str) ->
     assert "North" not in page.render("markdown")
 
 
+def test_code_below_its_tool_bar_between_kept_text_is_shown_without_it() -> None:
+    code = "<div><div>Shell</div><pre>go(north)\ngo(south)</pre></div>"
+    page = document(f"<div>{LINE}{code}{LINE}</div>", ["Shell", "go(north)\ngo(south)"])
+    assert page.render("markdown").split("\n\n")[1] == "```\ngo(north)\ngo(south)\n```"
+    pair = "<div><div><pre>a pier</pre></div><div><pre>a boat</pre></div></div>"
+    assert "boat" not in document(f"{LINE}<div>{pair}</div>", ["a pier", "a boat"]).render("markdown")
+
+
 def test_a_table_below_the_heading_of_kept_text_is_shown_and_the_heading_with_it() -> None:
     dropped = ["Boats", "Pier", "North", "2"]
     page = document(f"<div><h1>Boats</h1><table>{ROWS}</table>{LINE}</div>", dropped)

@@ -100,3 +100,13 @@ def test_references_to_a_bibliography_have_their_own_numbers() -> None:
     text = "<p>See [<a href=#bib.7>7</a>, <a href=#bib.2>2</a>].</p>"
     source = f"{text}<ul><li id=bib.2>[2] Two.<li id=bib.7>[7] Seven.</ul>"
     assert document(source).render("markdown") == ("See \\[[^7], [^2]\\].\n\n[^2]: Two.\n\n[^7]: Seven.")
+
+
+def test_the_text_after_a_note_that_begins_with_a_quotation_is_shown() -> None:
+    source = "<p>See<sup><a href=#n>1</a></sup>.</p><p id=n><q>Calm</q> sea.</p><p>The rest.</p>"
+    assert document(source).render("markdown").endswith("[^1]: “Calm” sea.\n\nThe rest.")
+
+
+def test_items_below_the_deepest_level_keep_their_text() -> None:
+    page = document(f"{'<blockquote>' * 30}<ul><li>• a<ul><li>• b{'</blockquote>' * 30}")
+    assert page.render("markdown").split()[-1] == "b"

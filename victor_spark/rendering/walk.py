@@ -22,6 +22,7 @@ _LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown 
 _LONGEST_CAPTION = cython.declare(cython.int, 300)
 _LONGEST_CELL = cython.declare(cython.int, 100)  # of a table that is completed, on average
 _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
+_LONGEST_TOOL_BAR = cython.declare(cython.int, 30)  # above code
 _LONGEST_NUMBER = cython.declare(cython.int, 5)  # of an item
 _BULLETS = "•·◦▪●○■‣⁃–-"
 _FAR = cython.declare(cython.int, 2147483647)
@@ -357,8 +358,13 @@ class Walk:
 
     def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether an element follows kept text or a heading, and more follows, or it ends one mostly kept."""
-        a, b, size = self.first[row], self.last_of[row], self._size(row)
-        around = self._up(self.parent[row], size)
+        around, b, size = self._up(self.parent[row], self._size(row)), self.last_of[row], self._size(row)
+        if self.kind[row] == at.KIND_PRE and around > 0 and b == self.last_of[around]:
+            bar = self.white_space[self.first[around]] != at.WHITE_CODE and not self._has_kept(around)
+            if bar and self._size(around) <= size + _LONGEST_TOOL_BAR:
+                row, size = around, self._size(around)
+                around = self._up(self.parent[row], size)
+        a = self.first[row]
         if around < 0 or a == self.first[around] or 2 * self._kept_size(around) < self._size(around) - size:
             return False
         ends = b == self.last_of[around] and self.parent[around] > 0  # not the body
@@ -677,7 +683,9 @@ class Walk:
             return
         self._leave_bare_items()
         self._before(b)
-        begin = max(self.text_start[b], min(self.text_from, self.text_end[b]))
+        begin = self.text_start[b]
+        if begin <= self.text_from <= self.text_end[b]:
+            begin = self.text_from
         if white == at.WHITE_LINES or white == at.WHITE_PROSE:
             for i in range(begin, self.text_end[b]):
                 if self.points[i] == 10:
@@ -819,8 +827,9 @@ class Walk:
                     state = self.page.box(i)
                 break
         has_attributes = self.inner[row] - self.begin[row] > 12
-        self._open(at.ITEM, self.page.number(row, "value", -1) if has_attributes else -1, state, row)
-        self._leave_out_mark(row)
+        number: cython.int = self.page.number(row, "value", -1) if has_attributes else -1
+        if self._open(at.ITEM, number, state, row):
+            self._leave_out_mark(row)
 
     def _leave_out_mark(self, row: cython.Py_ssize_t) -> cython.void:
         """Leaves out the bullet or number that begins the text of an item: Markdown writes its own."""
