@@ -226,6 +226,9 @@ STYLES = {
         )
         + "</table>"
     ),
+    "a column without a name": (
+        f"<table><tr><td><pre>{NUMBERS}</pre></td><td><pre>{PLAIN}</pre></td></tr></table>"
+    ),
     "br": f"<pre>{PLAIN}</pre>".replace("\n", "<br>"),
     "wordpress": f'<pre class="wp-block-code"><code>{PLAIN}</code></pre>',
     "stack overflow": f'<pre class="lang-py s-code-block"><code class="hljs">{PLAIN}\n</code></pre>',
@@ -340,10 +343,13 @@ BUTTON = "<div class=bar><span>python</span><button>Kopieren</button></div>"
             f"<table><tr><td class=linenos><pre>{NUMBERS}</pre><td class=code>"
             f"<button>Copy</button><pre>{PLAIN}</pre></table>"
         ),
+        f"<table><tr><td><pre>{NUMBERS}</pre><td><button>Copy</button><pre>{PLAIN}</pre></table>",
         "<table>"
         + all_lines("<tr><td class=blob-num>{n}<td class='blob-code blob-code-inner'>{line}")
         + "</table>",
         "<table>" + all_lines("<tr><td class='blob-num empty'><td class=blob-code>{line}") + "</table>",
+        "<table>" + all_lines("<tr><td>{n}<td><pre>{line}</pre>") + "</table>",
+        "<table>" + all_lines("<tr><td>{n}<td><code>{line}</code>") + "</table>",
     ],
 )
 def test_code_has_no_buttons_and_no_numbers_of_a_gutter(markup: str) -> None:
@@ -388,7 +394,7 @@ def test_a_table_of_numbered_commands_keeps_its_numbers(header: str, beside: str
 
 
 def test_a_gutter_that_ends_the_page_is_one() -> None:
-    rows = all_lines("<tr><td class=line-number>{n}<td><pre>{line}</pre>")
+    rows = all_lines("<tr><td>{n}<td><pre>{line}</pre>")
     page = cleaning()(handed_over(f"<p>{BEFORE}</p><table>{rows}</table>".encode(), None))
     assert page.text.split("\n")[1:] == LINES
 

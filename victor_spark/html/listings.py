@@ -1,7 +1,8 @@
 """Preformatted text: the white space between its blocks. And which blocks are no text of their own: the
 numbers of its lines, buttons beside it, and how a word is pronounced (`rt`).
 
-A number that is dropped wrongly is worse than one that stays. So class or id must name the numbers.
+A number that is dropped wrongly is worse than one that stays. So class or id must name the numbers, or they
+must count from 1 in the cells beside as many lines of code.
 """
 
 import re
@@ -25,8 +26,7 @@ _WORDS: Final = {
     " ln+nums",
     _CODE: "code",
     _GUTTER: "gutter gutters ln lnt lnum",
-    _LINES: "syntaxhighlighter crayon+code tab+size code+lines cm+content view+lines ace+content"
-    " enlighter+code",
+    _LINES: "syntaxhighlighter crayon+code tab+size code+lines cm+content view+lines ace+content enlighter+code",
     _FRAGMENT: "fragment",
     _CELL: "blob+code",
     _BUTTON: "button btn clipboard copybtn copy+btn copy+button",
@@ -46,14 +46,17 @@ def _hash(name: str) -> int:
 _KINDS: Final = {_hash(name): kind for kind, names in _WORDS.items() for name in names.split()}
 _SLOTS, _PLACES = open_table([*_KINDS], 256)
 _SLOT_KINDS: Final = np.array([*_KINDS.values(), 0], dtype=np.uint8)[_PLACES]
+_LOOKS_LIKE_CODE: Final = re.compile(r"[;{}=]|\w\n?\(")
 _NUMBER: Final = re.compile(r"(\d{1,7})[.:|]*")
+_FEWEST_UNNAMED: Final = 3
 _LONGEST_BUTTON: Final = 30
 _LANGUAGE: Final = re.compile(r"[A-Za-z][\w+#.-]{0,14}")
 """The name of a programming language, as it stands beside a button."""
 _SPACES: Final = (ord(" "), 0xA0)
+_LINE_BREAK: Final = 10
 _RUBY: Final = re.compile(r"<(r[tp])[ >].*?</\1>", re.DOTALL)
 """How the word before it is pronounced (`rt`), and the brackets around that (`rp`)."""
-_RT: Final = ELEMENTS.index("rt")
+_RT, _CODE_ELEMENT = map(ELEMENTS.index, ("rt", "code"))
 
 
 def found(blocks: Blocks, html: UInt32) -> Blocks:
@@ -68,7 +71,9 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     told = kernel.kinds(*views(blocks.named_elements[1], blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
     if blocks.listing.any():
         blocks = _with_gaps(blocks, html)
-    elif not (told & (_LINES | _FRAGMENT | _CELL) or left_out.any()):  # no code
+    elif not (told & (_LINES | _FRAGMENT | _CELL) or left_out.any()) and not (
+        blocks.source_elements[_CODE_ELEMENT : _CODE_ELEMENT + 1].any() and blocks.td_group.any()
+    ):  # no code
         return blocks
     left_out |= _buttons(blocks, kinds)
     listing = blocks.listing.copy()
@@ -77,6 +82,19 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     numbers = _numbers(part)
     if told & (_LINES | _CELL) or (numbers and told & (_NUMBERS | _GUTTER)):
         left_out[rows], listing[rows] = _named_so(part, kinds.tolist(), numbers)
+    for row in numbers:
+        if not left_out[rows[row]] and (stop := _end_of_column(part, row, numbers)):
+            left_out[rows[row:stop]] = True
+    for row, number in numbers.items():
+        if (
+            number[0] == 1
+            and not part.listing[row]
+            and not left_out[rows[row]]
+            and (beside := _rows_of_code(part, row, numbers, html))
+        ):
+            own = listing[rows[beside[0] + 1]] or listing.max() + 1
+            listing[rows[row] : rows[beside[-1] - 1] + 1] = own
+            left_out[rows[beside[:-1]]] = True
     if not left_out.any() and (listing == blocks.listing).all():
         return blocks
     white_space = np.where((listing > 0) & (blocks.listing == 0), CODE, blocks.white_space).astype(np.int32)
@@ -85,8 +103,8 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
 
 
 _READ: Final = (
-    "start", "listing", "white_space", "named", "text_start", "text_end", "n_letters", "n_num_tokens",
-    "n_mix_tokens",
+    "start", "td_group", "listing", "white_space", "named", "text_start", "text_end", "gap_ends", "n_letters",
+    "n_num_tokens", "n_mix_tokens",
 )  # fmt: skip
 """The columns that this module reads of single blocks."""
 
@@ -197,6 +215,61 @@ def _named_so(blocks: Blocks, kinds: list[int], numbers: dict[int, range]) -> tu
             code[first:end] = [own] * (end - first)
         before = stop - 1
     return left_out, listing
+
+
+def _end_of_column(blocks: Blocks, first: int, numbers: dict[int, range]) -> int:
+    """The end of preformatted numbers from 1 on that fill the cell beside as many lines of code, or 0."""
+    cells = blocks.td_group
+    if numbers[first][0] != 1 or not blocks.listing[first] or not cells[first]:
+        return 0
+    code, last = first, 0
+    while code in numbers and cells[code] == cells[first] and numbers[code][0] == last + 1:
+        last = numbers[code][-1]
+        code += 1
+    stop = code
+    while stop < len(cells) and cells[stop] == cells[first] + 1 and blocks.listing[stop]:
+        stop += 1
+    if stop == code or last < _FEWEST_UNNAMED or (first and cells[first - 1] == cells[first]):
+        return 0
+    text = blocks.text[blocks.text_start[code] : blocks.text_end[stop - 1]]  # a line break after each block
+    gaps = blocks.gaps[blocks.gap_ends[code] : blocks.gap_ends[stop - 1]]
+    n_lines = text.count("\n") - (stop - 1 - code) + int((gaps == _LINE_BREAK).sum()) + 1
+    return code if abs(n_lines - last) <= 1 and _LOOKS_LIKE_CODE.search(text) else 0
+
+
+def _rows_of_code(blocks: Blocks, first: int, numbers: dict[int, range], html: UInt32) -> list[int]:
+    """The numbers from 1 on that stand alone in cells beside one line of code each, and the end.
+
+    [] where they are few, where no line is indented, or where a header or words beside code stand in the
+    table: they may count steps.
+    """
+    rows: list[int] = []
+    if first and "</th>" in text_of(html[blocks.end[first - 1] : blocks.start[first]]):
+        return rows
+    cells, row, is_indented = blocks.td_group, first, False
+    while row in numbers and len(numbers[row]) == 1 and numbers[row][0] == len(rows) + 1 and cells[row]:
+        stop = row + 1
+        while stop < len(cells) and cells[stop] == cells[row] + 1:
+            stop += 1
+        if stop > row + 1:
+            begin = blocks.start[row + 1]
+            tags = text_of(html[max(begin - _NEAR, 0) : begin])
+            is_code = _CODE_TAG.search(tags) and "</code>" not in text_of(html[begin : blocks.end[stop - 1]])
+            if not is_code and not blocks.listing[row + 1 : stop].all():
+                break
+            is_indented = is_indented or _INDENTED.search(tags) is not None
+        elif not (stop in numbers and cells[stop] == cells[row] + 2):  # an empty line
+            break
+        rows.append(row)
+        row = stop
+    text = blocks.text[blocks.text_start[first] : blocks.text_end[row - 1]]
+    is_numbered = len(rows) >= _FEWEST_UNNAMED and is_indented and _LOOKS_LIKE_CODE.search(text)
+    return [*rows, row] if is_numbered else []
+
+
+_NEAR: Final = 200
+_INDENTED: Final = re.compile(r"(?:[ \xa0]|&nbsp;){2}(?:<[^<>]*>)*\Z")
+_CODE_TAG: Final = re.compile(r"<code[ >][^<]*(?:<span[^<]*)*\Z")
 
 
 def _unspaced(blocks: Blocks) -> Blocks:
