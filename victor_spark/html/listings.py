@@ -26,7 +26,8 @@ _WORDS: Final = {
     " ln+nums",
     _CODE: "code",
     _GUTTER: "gutter gutters ln lnt lnum",
-    _LINES: "syntaxhighlighter crayon+code tab+size code+lines cm+content view+lines ace+content enlighter+code",
+    _LINES: "syntaxhighlighter crayon+code tab+size code+lines cm+content view+lines ace+content"
+    " enlighter+code",
     _FRAGMENT: "fragment",
     _CELL: "blob+code",
     _BUTTON: "button btn clipboard copybtn copy+btn copy+button",
