@@ -133,5 +133,5 @@ class BuildWithData(build_py):
 
 modules = extensions()
 tag = {"py_limited_api": "cp{}{}".format(*STABLE)} if modules and modules[0].py_limited_api else {}
-options = {"bdist_wheel": tag, "build_ext": {"parallel": str(os.cpu_count() or 1)}}
+options = {"bdist_wheel": tag, "build_ext": {"parallel": str(min(os.cpu_count() or 1, 4))}}
 setup(ext_modules=modules, cmdclass={"build_py": BuildWithData}, options=options)

@@ -54,11 +54,27 @@ def test_what_introduces_code_with_numbered_lines_is_shown_with_its_heading() ->
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("<ul><li>• a<li>– b<li>-5 c</ul>", "- a\n- b\n- -5 c"),
+        (
+            "<ul><li>• a<li>‣ b<li>-5 c<li>- 5 °C<li>– No, said Bob</ul>",
+            "- a\n- b\n- -5 c\n- \\- 5 °C\n- – No, said Bob",
+        ),
         ("<ul><li><span>•</span> <b>a</b></ul>", "- **a**"),
         ("<ol><li><span>(ii)</span> <p>a</p><li><b>Yes.</b> b</ol>", "1. a\n2. **Yes.** b"),
         ("<ul><li><b>1.</b> a<li>•</ul>", "- **1.** a\n- •"),
-        ("<p class=MsoListParagraph><span>o</span> a<p class=MsoListParagraph>b", "- a\n- b"),
+        (
+            "<ol><li><span>J.</span> Smith<li>12. <a>x</a> 1945<li><i>C.</i> a</ol>",
+            "1. J. Smith\n2. 12\\. x 1945\n3. *C.* a",
+        ),
+        (
+            "<p class=MsoListParagraph style='mso-list:l0'><span>o</span> a<p class=MsoListParagraph><b>I.</b> b",
+            "- a\n- **I.** b",
+        ),
+        ("<pre>go <code>build ./...</code></pre>", "```\ngo build ./...\n```"),
+        ('<p>Use role="heading" here.<div role=heading>a</div>', 'Use role="heading" here.\n\n## a'),
+        (
+            "<table role=grid><caption>x<table><thead><tr><th>a</thead><tr><td>b</table></caption></table>",
+            "x\n\n| a |\n| --- |\n| b |",
+        ),
         ("<div role=list><div role=listitem>a</div><div role=listitem>b</div></div>", "- a\n- b"),
         ("<div role=listitem><h3>a</h3>b</div>", "### a\n\nb"),
         ("<div role=heading aria-level=4>a</div>b", "#### a\n\nb"),

@@ -142,7 +142,7 @@ def test_what_is_no_master_is_refused_in_one_line_before_java_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], master: str
 ) -> None:
     monkeypatch.setattr(session.SparkContext, "_active_spark_context", None)
-    monkeypatch.setattr(session, "_start_java", lambda: pytest.fail("Java starts"))
+    monkeypatch.setattr(session, "_start_java", lambda **_: pytest.fail("Java starts"))
     (tmp_path / "page.html").write_text("<p>A page.")
     words = [str(tmp_path / "page.html"), "--output", str(tmp_path / "out"), "--master", master]
     for command in ("clean", "plan"):

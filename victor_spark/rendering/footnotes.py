@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _NOTES: Final = 1 << MARKS.index("notes")
 
 _LABEL: Final = re.compile(r"[\[(]?\s*(\d{1,4}|[*†‡§¶]+|[a-zA-Z]|[ivx]{1,5}|note\s\d+)\s*[\])]?")
+_SIGN: Final = re.compile(r"[\[(]?\s*(?:\d{1,4}|[*†‡§¶]+)\s*[\])]?\.?")
+"""A label that is no word."""
 _BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)
 _IDS: Final = re.compile(r'<(?:[^<>]*? )(?:id|name)="([^"]+)"')
 _FRAGMENT: Final = re.compile(r' href="[^"#]*#([^"]+)"')
@@ -110,7 +112,7 @@ def with_asides(page: "Structure", found: Footnotes) -> Footnotes:
         if match.start() < done or not 0 < first < last or row in found.notes:
             continue
         done, begin = int(s.end[row]), first
-        while begin < last - 1 and _LABEL.fullmatch(page.block_text(begin)):
+        while begin < last - 1 and _SIGN.fullmatch(page.block_text(begin)):
             begin += 1
         is_in_line = paragraph[first - 1] == paragraph[first] and page.kept[first - 1]
         if is_in_line and page.size(row) > _LONGEST_LABEL and (label := next(labels, None)):

@@ -65,7 +65,7 @@ _ROLES: Final = {
 """The kinds of elements without a tag of their own by ARIA's role."""
 _ROLE: Final = ' role="'
 _WORD: Final = ' class="MsoListParagraph'
-_WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
+_WITHOUT_KIND: Final = "<(?:div|span|section|p)(?= )[^<>]*?"
 _NAMES: Final = {
     fnv1a(word): name
     for name, words in {
@@ -162,15 +162,12 @@ class Structure:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
         for before in {_ROLE, _WORD} & self._names:
-            at = self.html.find(before)
-            while at >= 0:
-                end = at + len(before)
-                start, name = self.html.rfind("<", 0, at), self.html[end : self.html.find('"', end)]
-                at = self.html.find(before, end)
+            for found in re.finditer(_WITHOUT_KIND + before + r'([^"]*)"', self.html):
+                name = found[1]
                 kind = KIND[_ROLES.get(name, "other")] if before == _ROLE else KIND["li"]
-                if not kind or not self.html.startswith(_WITHOUT_KIND, start):
+                if not kind:
                     continue
-                row = first_from(s.start, start)
+                row = first_from(s.start, found.start())
                 if name == "heading":
                     kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
                 inside = s.kind[row + 1 : s.after(row)]
@@ -285,11 +282,10 @@ class Structure:
             return False
         cells = self.cells(table)
         rows, n_cells = s.parent[cells], len(cells)
-        is_column = not (rows[1:] == rows[:-1]).any() and not (
-            counts[KIND["thead"]] and counts[KIND["th"]] == 1
-        )
-        if is_column or rows[0] == rows[-1]:  # one cell a row, or one row
+        if not n_cells or rows[0] == rows[-1]:  # nothing, or one row
             return False
+        if not (rows[1:] == rows[:-1]).any() and not (counts[KIND["thead"]] and counts[KIND["th"]] == 1):
+            return False  # one cell a row
         n_inside = counts[KIND["p"]] + counts[KIND["li"]]
         headings = sum(counts[KIND["h1"] : KIND["h6"] + 1])
         has_header = (s.kind[cells] == KIND["th"]).any()
@@ -352,11 +348,17 @@ class Structure:
         found = re.match(r"\d{1,9}", attribute(self.tag(row), name))
         return int(found[0]) if found else otherwise
 
-    def number_of_item(self, b: int, is_bare: bool) -> int:
-        """The number of an item that a block is, 0: a bullet of Word's, -1: it is text."""
+    def number_of_item(self, b: int, row: int) -> int:
+        """The number of an item that a block is, 0: a bullet of Word's, -1: it is text.
+
+        `row`: the item, if its list has no element; Word must then say that it wrote the number.
+        """
         text = self.block_text(b)
-        if is_bare and text in ("o", "§"):
-            return 0
+        if row >= 0:
+            if "mso-list" not in self.html[self.s.start[row] : self.blocks.start[b]]:
+                return -1
+            if text in ("o", "§"):
+                return 0
         found = _NUMBER_OF_ITEM.fullmatch(text)
         return -1 if found is None else int(found[1] or 1)
 
@@ -450,7 +452,8 @@ class Structure:
         inside = range(row + 1, min(s.after(row), row + _MOST_OF_TOOL_BAR) if kind == KIND["pre"] else row)
         is_code = (i for i in inside if s.kind[i] == KIND["code"] or self.marks(i) & MARK["code"])
         begin = int(s.first[next(is_code, row)])
-        if first < begin < last and (name := self._words_of(first, begin).lower()) in links.KNOWN:
+        is_above = first < begin < last and self.blocks.paragraph[begin - 1] != self.blocks.paragraph[begin]
+        if is_above and (name := self._words_of(first, begin).lower()) in links.KNOWN:
             first, language = begin, language or name  # a tool bar in the same element names the language
         return self.code(first, last, language)
 

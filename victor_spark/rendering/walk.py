@@ -24,7 +24,7 @@ _LONGEST_CELL = cython.declare(cython.int, 100)  # of a table that is completed,
 _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
 _LONGEST_TOOL_BAR = cython.declare(cython.int, 30)  # above code
 _LONGEST_NUMBER = cython.declare(cython.int, 5)  # of an item
-_BULLETS = "•·◦▪●○■‣⁃–-"
+_BULLETS = "•·◦▪●○■‣⁃"
 _FAR = cython.declare(cython.int, 2147483647)
 _NO_NOTE = cython.declare(  # what marks an element of no kind as one that matters
     cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR
@@ -832,22 +832,28 @@ class Walk:
             self._leave_out_mark(row)
 
     def _leave_out_mark(self, row: cython.Py_ssize_t) -> cython.void:
-        """Leaves out the bullet or number that begins the text of an item: Markdown writes its own."""
+        """Leaves out the bullet or number before the text of an item: Markdown writes its own.
+
+        A number is one that Word wrote, or stands in a paragraph of its own: others may be words of the text.
+        """
         b, of = self.sums[3, self.first[row]], self.frames[at.F_OUTER, self.top]
         if b >= self.last_of[row]:
             return
         start, end = self.text_start[b], self.text_end[b]
         is_alone = start + 1 == end and b + 1 < self.last_of[row]
         c = self.points[start]
-        if (8208 <= c or c == 45 or c == 183) and _BULLETS.find(chr(c)) >= 0:
+        if (8226 <= c or c == 183) and _BULLETS.find(chr(c)) >= 0:
             if is_alone or (start + 2 < end and (self.points[start + 1] | 128) == 160):  # a space
                 self.text_from = start + 1
         elif (40 <= c < 122 or c == 167) and end <= start + _LONGEST_NUMBER and b + 1 < self.last_of[row]:
-            is_bare = self.frames[at.F_SAVED, of] != 0
-            number = self.page.number_of_item(b, is_bare)
-            if number > 0 and is_bare and self.nodes[at.N_A, self.frames[at.F_NODE, of]] < 0:
+            is_bare = self.frames[at.F_SAVED, of] != 0  # the list has no element
+            is_ordered = self.nodes[at.N_A, self.frames[at.F_NODE, of]] >= 0
+            if not is_bare and (not is_ordered or self.paragraph[b] == self.paragraph[b + 1]):
+                return
+            number = self.page.number_of_item(b, row if is_bare else -1)
+            if number > 0 and not is_ordered:
                 self.nodes[at.N_A, self.frames[at.F_NODE, of]] = number
-            if number == 0 or (number > 0 and self.nodes[at.N_A, self.frames[at.F_NODE, of]] >= 0):
+            if number >= 0:
                 self.text_from = end
 
     def _add_table(self, row: cython.Py_ssize_t) -> cython.void:

@@ -341,18 +341,25 @@ def new_folder(location: str, spark: SparkSession) -> Iterator[tuple[str, str]]:
         raise OutputError(f"{location}: Spark needs a jar to write there, such as hadoop-aws")
     if exists:
         raise OutputError(f"{location}: exists; choose another --output")
-    draft = f".{name}.draft"  # that of a command that was killed is taken over
-    lock = open_files(f"{address(files)}/{draft}", spark).lock
-    if not lock.acquire():
-        raise OutputError(f"{location}: another command is writing there")
+    drafts = f".{name}.draft"
+    own = f"{drafts}/{uuid4().hex[:12]}"
+    with output_errors(location):
+        lock = open_files(f"{address(files)}/{drafts}", spark).lock
+        if not lock.acquire():
+            raise OutputError(f"{location}: another command is writing there")
     try:
-        files.remove(f"{draft}/{name}")
-        yield f"{files.location}/{draft}/{name}", f"{files.location}/{name}"
-        remove_checksums(files, f"{draft}/{name}")
-        files.move(f"{draft}/{name}", name)
+        for left in files.names(drafts) or []:  # by commands that were killed
+            if left != "_run":
+                files.remove(f"{drafts}/{left}")
+        yield f"{files.location}/{own}/{name}", f"{files.location}/{name}"
+        remove_checksums(files, f"{own}/{name}")
+        if lock.lost():
+            raise OutputError(f"{location}: another command writes there, as it saw no sign of this one")
+        files.move(f"{own}/{name}", name)
     finally:
+        is_ours = not lock.lost()
         lock.release()
-        files.remove(draft)
+        files.remove(drafts if is_ours else own)
 
 
 def remove_checksums(files: Files, folder: str) -> None:

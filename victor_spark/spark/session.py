@@ -161,9 +161,8 @@ def _connect(master: str, addresses: list[tuple[str, int]]) -> None:
 
 def _build(master: str | None) -> SparkSession:
     check_master(master)  # before Java starts, which takes seconds
-    if is_nameless := _is_nameless():
-        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    _start_java()
+    is_nameless = _is_nameless()
+    _start_java(is_nameless=is_nameless)
     configured = SparkConf()
     # Without it, Spark would run the python3 on the workers' PATH.
     os.environ.setdefault("PYSPARK_PYTHON", configured.get("spark.pyspark.python") or sys.executable)
@@ -202,15 +201,20 @@ def _defaults(master: str, configured: SparkConf) -> dict[str, str]:
     local: dict[str, str] = {}
     if cores := re.match(r"local(?:\[(\d+|\*))?", master):
         n_cores = (os.cpu_count() or 1) if cores[1] == "*" else int(cores[1] or 1)
-        local = {**_LOCAL_UNLESS_SET, "spark.sql.shuffle.partitions": str(_SHUFFLED_PER_CORE * n_cores)}
+        local = {
+            **_LOCAL_UNLESS_SET,
+            "spark.sql.shuffle.partitions": str(min(_SHUFFLED_PER_CORE * n_cores, 200)),
+        }
     defaults = {key: value for key, value in {**_UNLESS_SET, **local}.items() if configured.get(key) is None}
     if not any(configured.get(key) for key in _JAVA_OPTIONS):  # two collectors at once, and Java won't start
         defaults["spark.executor.extraJavaOptions"] = f"{QUICK} {SMALL}"
     return defaults
 
 
-def _start_java() -> None:
+def _start_java(*, is_nameless: bool) -> None:
     """Starts the JVM, quick and quiet, unless spark-submit did; the configuration is known once it runs."""
+    if is_nameless:
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"  # for this JVM alone
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         if (home := java_home()) is None:
             raise ConfigurationError(missing())
@@ -223,6 +227,8 @@ def _start_java() -> None:
                 ours.append(f"-Dlog4j2.configurationFile={shlex.quote(logging.as_uri())}")
         os.environ["SPARK_SUBMIT_OPTS"] = " ".join([*ours, options]).strip()
     SparkContext._ensure_initialized()
+    if is_nameless:
+        del os.environ["SPARK_LOCAL_IP"]
 
 
 def job(name: str, action: Callable[[SparkSession], Result], *, master: str | None = None) -> Result:
