@@ -3,14 +3,16 @@
 import json
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pyspark.sql import SparkSession
 
 from victor_spark.errors import OutputError
 from victor_spark.spark import lock, run
+from victor_spark.spark.files import new_folder
 from victor_spark.spark.lock import Lock
 
 BEAT = 0.02
@@ -101,6 +103,23 @@ def test_a_run_that_cannot_reach_the_store_for_long_knows_that_others_think_it_d
     while not held.lost() and time.monotonic() < deadline:
         time.sleep(BEAT)
     assert held.lost()
+
+
+def test_a_new_folder_of_a_command_that_lost_its_place_does_not_appear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one, which took it for dead, may be writing there."""
+    folder = tmp_path / "made"
+    monkeypatch.setattr(Lock, "lost", lambda _: True)
+    made = new_folder(str(folder), cast(SparkSession, None))
+    draft = Path(made.__enter__()[0])
+    draft.mkdir(parents=True)
+    other = draft.parent.with_name("other")
+    other.mkdir()
+    with pytest.raises(OutputError, match="made: another command writes there"):
+        made.__exit__(None, None, None)
+    assert not folder.exists()
+    assert other.exists()
 
 
 def test_half_a_lease_is_no_living_holder() -> None:
