@@ -230,9 +230,9 @@ Made by `python -m research.recipes --data PAGES --generated FILE --folds 0 --sc
 sets" "two more sets" "two more sets, one origin" "and generated pages"`, on one fold of five by site, where
 FILE has 300 pages by `python -m research.generated`. Trees are trained on 30,000 blocks (shipped model:
 300,000), the CRF for 20 iterations (60). Only the eight largest sets are origins ([method.md](method.md)).
-If the two new sets are two origins, the smallest older sets are none any more; if they are one, only
-`chinese_web` is none. *Drawn together*: before the decision, the log-odds of each block are mixed, in this
-share, with their mean over all blocks with the same enclosing tags and class names.
+If the two new sets count as two origins, the smallest older sets are not among these eight; if they count as
+one, only `chinese_web` is not. *Drawn together*: before the decision, the log-odds of each block are mixed,
+in this share, with their mean over all blocks with the same enclosing tags and class names.
 
 Generated pages bring no significant gain, and lower the quality of products and listings: they are not in
 training. Drawing together gains less than 0.003 and takes time on every page: it is not in use either."""

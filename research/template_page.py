@@ -235,8 +235,8 @@ def _draw_curve(points: Sequence[Mapping[str, Any]], path: Path) -> None:
 _HEAD: Final = """\
 # Site templates: measurements
 
-What it contributes to find and remove the text that the pages of a site repeat, on invented and on annotated
-pages. [templates-howto.md](templates-howto.md) explains how to use templates.
+This page measures the effect of finding and removing the text that a site's pages repeat, on invented and
+annotated pages. [templates-howto.md](templates-howto.md) explains how to use templates.
 
 This document is made by `{command}`
 (CPU minutes: {minutes}). `--only PART` measures one part again. Training the models of the folds takes most

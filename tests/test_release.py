@@ -34,7 +34,7 @@ def steps(path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def tracked(root: Path) -> list[str]:
-    """The files of the checkout; an sdist that is unpacked below a checkout is none."""
+    """The files that git knows here. Skips in an unpacked sdist, which is no checkout."""
     if not (root / ".git").exists():
         pytest.skip("no checkout")
     listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True)

@@ -1,6 +1,6 @@
 """A Chromium to test with: the one that is installed, or one that can be had without being root.
 
-    python tests/browser/chromium.py      prints its path; gets one where there is none
+    python tests/browser/chromium.py      prints its path; downloads one if none is installed
 
 `./dev test-browser` does that. Where no Chromium, Chrome or Edge is on the PATH (nor in $VICTOR_CHROMIUM): a
 headless build of Chromium from the npm package @sparticuz/chromium (Linux, x86-64; 66 MB, needs nothing

@@ -126,7 +126,7 @@ sys.exit("".join(map(str, codes)) + " are the exit codes")
 
 @dataclass(frozen=True)
 class Jobs:
-    """Three jobs in one process: where their outputs are, and what it said; the last one was interrupted."""
+    """The outputs of three jobs in one process, the last one interrupted, and the lines that it wrote."""
 
     outputs: list[Path]
     lines: list[str]

@@ -38,7 +38,7 @@ _SCHEMA: Final = Path(__file__).with_suffix(".sql")
 
 Row = sqlite3.Row
 BLANK: Final = str(OTHER)
-"""The digit of a block that nobody labelled."""
+"""The digit that stores a block without a label."""
 Runs = list[list[int]]
 """[[first, last, label], …]: blocks first to last, inclusive, have this label."""
 

@@ -147,7 +147,7 @@ def requested(arguments: argparse.Namespace) -> CleanRequest:
         chosen = {field.name: given.get(field.name) for field in fields(values)}
         groups[group] = configuration.merged(values, configured.get(TABLES.get(group, ""), {}), chosen)
     sites = groups["cleaning"].sites
-    if sites and storage.scheme(sites) is None:  # tasks have other working directories
+    if sites and storage.scheme(sites) is None:  # tasks run in other working directories
         groups["cleaning"] = replace(groups["cleaning"], sites=os.path.abspath(sites))
     return replace(
         built_in,

@@ -27,7 +27,7 @@ LANGID_HELP: Final = """\
 Builds language profiles from text files, adds a language to profiles, or prints a profile.
 
 A text file is UTF-8 (plain, .gz, .xz or .bz2) and its name begins with its language: cs.txt, sr_latn.txt.xz.
-A directory stands for its text files. The profile of a language depends on its own text only.
+If an input is a directory, all its text files are read. The profile of a language depends on its text only.
 
 examples:
   victor train langid texts/ --output profiles.npz            every text file in texts/

@@ -36,8 +36,8 @@ _N_EXAMPLES: Final = 3
 class GoldPage:
     """One annotated page: its html, and the text that annotators kept (paragraphs by newline).
 
-    `gold` is None where only snippets are annotated; `gold_markup` is CleanEval markup or a labelled DOM,
-    as the set has it.
+    `gold` is None if the set annotates snippets only. `gold_markup` is the set's own markup: CleanEval's, or
+    a labelled DOM.
     """
 
     id: str

@@ -120,7 +120,7 @@ class ThresholdCurve:
 def threshold_curve(p_other: Float64, annotated: UInt8) -> ThresholdCurve:
     """Victor's Figure 2, from the marginals and annotated labels of all blocks.
 
-    Precision is 1 where nothing is kept: the curve tends to it.
+    Precision is 1, by convention, where nothing is kept.
     """
     order = np.argsort(p_other, kind="stable")
     n_content = np.concatenate([[0], np.cumsum(annotated[order] != OTHER)])
