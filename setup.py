@@ -18,8 +18,8 @@ from setuptools.command.build_py import build_py
 MARK = "# cython:"
 KERNELS = sorted(
     path
-    for folder in ("kernels", "parser", "rendering")
-    for path in Path("victor_spark", folder).glob("*.py")
+    for folder in ("victor_html", "victor_spark/kernels", "victor_spark/rendering")
+    for path in Path(folder).glob("*.py")
     if path.read_text(encoding="utf-8").startswith(MARK)
 )
 """What is compiled: the modules of these folders whose first line begins with MARK."""

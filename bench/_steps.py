@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from resiliparse.parse.html import HTMLTree
 
+from victor_html.parse import parse
 from victor_spark import pipeline
 from victor_spark.extractors import MODELS
 from victor_spark.html import canonical
@@ -16,7 +17,6 @@ from victor_spark.html.segment import segment
 from victor_spark.langid.pages import linguist
 from victor_spark.model import crf, decision, revision
 from victor_spark.model.files import from_bytes
-from victor_spark.parser.parse import parse
 from victor_spark.rendering.plain import plain_text
 from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard

@@ -1,21 +1,22 @@
-"""The import rules of the house: who may import whom, and what `import victor_spark` costs."""
+"""The import rules: which module may import which, and what `import victor_spark` costs."""
 
 import ast
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import pytest
 
+import victor_html
 import victor_spark
 
 PACKAGE = "victor_spark"
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
-    ("parser",),
     ("blocks", "configuration", "errors", "hosts", "logs", "redaction", "resources", "scripts", "tables"),
     ("kernels",),
     ("words", "minhash"),
@@ -79,7 +80,10 @@ OTHER_DOORS = {("resiliparse", "extractors.peers"), ("pyspark", "adapters.datafr
 """resiliparse is a parser, and also one of the peers that are compared; Spark needs a UDF."""
 
 OUTSIDE = {"bench", "jobs", "research", "sample", "tests"}
-"""Folders of the checkout that import the package."""
+"""Folders of the checkout that import the packages."""
+
+PARSER = "victor_html"
+"""The package that all of ours may import, and that could be used without it."""
 
 SLOW = {"cython", "fsspec", "matplotlib", "numpy", "pandas", "pyarrow", "pycrfsuite", "pyspark"} | set(DOORS)
 
@@ -156,9 +160,17 @@ def _is_door(library: str, module: str) -> bool:
     return any(module == door or module.startswith(f"{door}.") for door in doors)
 
 
-def modules() -> list[tuple[str, Path]]:
+def dependence(name: str, source: str) -> Iterator[str]:
+    """What keeps a module of victor_html from use without anything else of ours."""
+    allowed = {PARSER, "cython", "numpy", *sys.stdlib_module_names}
+    for target, line, _ in imports(ast.parse(source)):
+        if target.partition(".")[0] not in allowed:
+            yield f"{PARSER}.{name}:{line} imports {target}"
+
+
+def modules(package: ModuleType = victor_spark) -> list[tuple[str, Path]]:
     """(dotted name below the package, file) of every module."""
-    folder = Path(victor_spark.__file__).parent
+    folder = Path(str(package.__file__)).parent
     named = []
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).with_suffix("").parts
@@ -174,6 +186,14 @@ def test_every_module_stands_on_a_floor() -> None:
 def test_imports_keep_to_floors_and_doors() -> None:
     found = [fault for name, path in modules() for fault in faults(name, path.read_text(encoding="utf-8"))]
     assert not found, "\n" + "\n".join(found)
+
+
+def test_the_parser_imports_only_the_standard_library_numpy_and_cython() -> None:
+    named = modules(victor_html)
+    assert {"parse", "tokenizer", "construction", "serializer"} <= {name for name, _ in named}
+    assert [fault for name, path in named for fault in dependence(name, path.read_text("utf-8"))] == []
+    for source in ("from victor_spark import words", "import resiliparse", "from . import parse"):
+        assert list(dependence("elements", source))
 
 
 @pytest.mark.parametrize(
@@ -205,6 +225,7 @@ def test_a_forbidden_import_is_found(module: str, source: str, complaint: str) -
         ("extractors.peers", "import resiliparse.extract"),
         ("html.segment", "from victor_spark.kernels import scan\nfrom victor_spark.html import canonical"),
         ("document", "from victor_spark import blocks"),
+        ("blocks", "from victor_html.elements import ELEMENTS"),
         ("commands.clean", "import victor_spark"),
         ("", "def clean():\n    from victor_spark import pipeline"),
     ],

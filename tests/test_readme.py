@@ -10,12 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+import victor_html
 import victor_spark
 from victor_spark.cli import main
 from victor_spark.errors import STATUSES
 from victor_spark.tables import PAGES
 
-PACKAGE = Path(victor_spark.__file__).parent
+PACKAGES = [Path(package.__file__).parent for package in (victor_html, victor_spark)]
 
 
 def blocks(root: Path, language: str, page: str = "README.md") -> list[str]:
@@ -86,7 +87,8 @@ def test_every_column_and_status_is_documented(root: Path) -> None:
 def test_links_lead_to_files(root: Path) -> None:
     for page in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]:
         targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
-        targets = [name.replace("../victor_spark", str(PACKAGE)) for name in targets]  # maybe that of a wheel
+        for package in PACKAGES:  # maybe those of a wheel
+            targets = [re.sub(rf"^(\.\./)?{package.name}(?=/)", str(package), name) for name in targets]
         assert [name for name in targets if not (page.parent / name).exists()] == [], page
 
 

@@ -97,7 +97,7 @@ class Blocks:
     elements: Annotated[Int32, NOT_PER_BLOCK]
     named_elements: Annotated[Int32, NOT_PER_BLOCK]
     name_words: Annotated[UInt32, NOT_PER_BLOCK]
-    # Which of parser.elements.ELEMENTS the source of the page has, 1 or 0: (n_elements,).
+    # Which of victor_html.elements.ELEMENTS the source of the page has, 1 or 0: (n_elements,).
     source_elements: Annotated[UInt8, NOT_PER_BLOCK, DECISIVE]
     # Text: characters by class, white-space separated tokens by class, sentences, and a hash of
     # the letters alone.

@@ -12,12 +12,12 @@ import pytest
 from research import out_of_fold, studies, trials
 from research.out_of_fold import Decided, PageRow
 from tests.evaluation.invented import write_sets
+from victor_html.elements import ELEMENTS
 from victor_spark.evaluation import gold, labelling
 from victor_spark.evaluation.crf import training_pages
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.extractors import cascade
 from victor_spark.model.table import from_conf, without
-from victor_spark.parser.elements import ELEMENTS
 
 
 @pytest.fixture(scope="module")

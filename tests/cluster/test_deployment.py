@@ -25,11 +25,12 @@ from victor_spark.cli import main
 
 def where(_):
     import victor_spark
+    from victor_html import tokenizer
     from victor_spark import resources
     from victor_spark.kernels import markup
     models = str(resources.directory("models"))
     yield {"executable": sys.executable, "package": victor_spark.__file__, "models": models,
-           "kernel": markup.__file__, "driver": driver}
+           "kernel": markup.__file__, "parser": tokenizer.__file__, "driver": driver}
 
 driver = victor_spark.__file__
 spark = SparkSession.builder.getOrCreate()
@@ -109,11 +110,12 @@ def test_a_packed_environment_is_all_that_executors_need(
     assert len(places) == 4
     for place in places:
         home = Path(place["executable"]).parents[1]
-        for path in (place["package"], place["models"], place["kernel"]):
+        for path in (place["package"], place["models"], place["kernel"], place["parser"]):
             assert Path(path).is_relative_to(home), place
         assert not home.is_relative_to(sys.prefix)
         assert not Path(place["package"]).is_relative_to(ROOT / "victor_spark")
         assert place["kernel"].endswith(".so")
+        assert place["parser"].endswith(".so")
     assert outcomes(tmp_path / "out") == expected
 
 
@@ -130,8 +132,9 @@ def test_a_zip_is_victor_spark_where_the_packages_are_installed(
     assert len(places) == 4
     for place in places:
         assert place["executable"] == sys.executable
-        for path in (place["package"], place["models"], place["kernel"]):
+        for path in (place["package"], place["models"], place["kernel"], place["parser"]):
             assert Path(path).is_relative_to(cluster.folder), place
         assert place["kernel"].endswith(".so")
+        assert place["parser"].endswith(".so")
         assert Path(place["driver"]).is_relative_to(dist)
     assert outcomes(tmp_path / "out") == expected

@@ -1,4 +1,4 @@
-"""The zip for --py-files: what is imported from it is the whole package, kernels and models too."""
+"""The zip for --py-files: what is imported from it are both whole packages, kernels and models too."""
 
 import json
 import os
@@ -16,11 +16,13 @@ from victor_spark.packing import unpacking
 
 _CLEAN = """
 import json, sys
+import victor_html  # the first of both, which unpacks the zip
 import victor_spark
 from victor_spark import kernels, resources
 text = victor_spark.clean(sys.stdin.read()).text
 models = str(resources.directory("models"))
-print(json.dumps([text, victor_spark.__file__, models, kernels.uncompiled()]))
+packages = [victor_html.__file__, victor_spark.__file__]
+print(json.dumps([text, packages, models, kernels.uncompiled()]))
 """
 
 
@@ -49,10 +51,10 @@ def test_processes_that_import_it_at_once_share_one_folder_and_clean_as_we_do(ar
     processes = [start(archive) for _ in range(3)]
     for process in processes:
         told, _ = process.communicate(html)
-        text, package, models, uncompiled = json.loads(told)
+        text, packages, models, uncompiled = json.loads(told)
         assert text == expected
         whole = unpacking.unpacked(archive)
-        assert Path(package) == whole / "victor_spark" / "__init__.py"
+        assert packages == [f"{whole}/victor_html/__init__.py", f"{whole}/victor_spark/__init__.py"]
         assert Path(models).is_relative_to(whole)
         assert uncompiled == list(kernels.uncompiled())
     assert len(list(archive.parent.iterdir())) == 2

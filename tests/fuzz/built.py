@@ -7,12 +7,13 @@ import os
 from pathlib import Path
 from typing import Final
 
-from victor_spark import kernels, parser, rendering
+import victor_html
+from victor_spark import kernels, rendering
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 VARIANT: Final = os.environ.get("VICTOR_KERNELS", "")
-FOLDER: Final = ROOT / "build" / VARIANT / "victor_spark"
+FOLDER: Final = ROOT / "build" / VARIANT
 
 if VARIANT:
-    for package in (kernels, parser, rendering):
-        package.__path__.insert(0, str(FOLDER / package.__name__.rpartition(".")[2]))
+    for package in (victor_html, kernels, rendering):
+        package.__path__.insert(0, str(FOLDER.joinpath(*package.__name__.split("."))))

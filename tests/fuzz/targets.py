@@ -25,6 +25,8 @@ from tests.kernels.test_uncompiled import from_source
 from tests.templates.test_matcher import PIECES, by_expressions
 from tests.templates.test_repeats import by_definition, strings
 from tests.templates.test_tokens import EXPRESSIONS
+from victor_html.elements import in_source
+from victor_html.parse import parse
 from victor_spark import errors, pipeline
 from victor_spark.evaluation import cleaneval
 from victor_spark.html.canonical import by_library, canonical
@@ -34,8 +36,6 @@ from victor_spark.kernels import code_points, crf, letters, ngrams, source
 from victor_spark.kernels import memory_views as views
 from victor_spark.langid import normalise, repair, scores
 from victor_spark.langid.profiles import Profiles
-from victor_spark.parser.elements import in_source
-from victor_spark.parser.parse import parse
 from victor_spark.templates import patterns as template_patterns
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.repeats import corpus, repeats, suffix_array

@@ -8,9 +8,9 @@ import pytest
 
 from tests.fuzz import html5lib_tests
 from tests.fuzz.html5lib_tests import HOME, Case
+from victor_html.parse import parse
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.kernels import source
-from victor_spark.parser.parse import parse
 
 pytestmark = pytest.mark.skipif(
     not HOME.is_dir(), reason=f"no tests of html5lib in {HOME}: ./dev test-checked"

@@ -47,8 +47,8 @@ def test_what_the_product_gives_is_what_the_oracle_says(name: str) -> None:
 def test_kernels_are_those_of_the_build_that_is_asked_for() -> None:
     if not built.VARIANT:
         pytest.skip("VICTOR_KERNELS names no build: the usual kernels are tried")
+    from victor_html import construction
     from victor_spark.kernels import crf, matching, ngrams, tokens
-    from victor_spark.parser import construction
     from victor_spark.rendering import walk
 
     for kernel in (construction, crf, matching, ngrams, tokens, walk):

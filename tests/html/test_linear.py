@@ -7,10 +7,10 @@ import pytest
 
 from tests.documents import document
 from tests.html.pages import blocks_of, texts_of
+from victor_html.elements import MOST_ATTRIBUTES
+from victor_html.parse import beyond_budget
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
-from victor_spark.parser.elements import MOST_ATTRIBUTES
-from victor_spark.parser.parse import beyond_budget
 
 pytestmark = pytest.mark.timeout(120)
 

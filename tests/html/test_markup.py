@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.html.pages import blocks_of, texts_of
+from victor_html.elements import fnv1a
 from victor_spark.html.tags import BIT, CONTAINERS, GROUPS, tables
-from victor_spark.parser.elements import fnv1a
 
 
 def column(source: str, name: str) -> list[Any]:

@@ -110,11 +110,12 @@ def test_the_entry_point_knows_the_words_of_spark_on_kubernetes(image: Image, tm
 
 def test_the_packages_of_the_image_hold_compiled_kernels(image: Image, tmp_path: Path) -> None:
     network = Network.made(tmp_path, [], image)
-    script = "from victor_spark.kernels import markup; from victor_spark.rendering import walk; "
-    script += "print(markup.__file__, walk.__file__)"
+    script = "from victor_html import tokenizer; from victor_spark.kernels import markup; "
+    script += "from victor_spark.rendering import walk; "
+    script += "print(tokenizer.__file__, markup.__file__, walk.__file__)"
     try:
         asked = network.start("kernels", image.command(["python3", "-c", script]), image.variables)
         assert asked.process.wait(60) == 0, asked.tail()
     finally:
         network.holder.stop()
-    assert re.search(r"markup\S+\.so .*walk\S+\.so", asked.tail())
+    assert re.search(r"tokenizer\S+\.so .*markup\S+\.so .*walk\S+\.so", asked.tail())

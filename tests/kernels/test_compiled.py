@@ -10,9 +10,9 @@ from types import ModuleType
 
 import pytest
 
+from victor_html import num as parser_numbers
 from victor_spark.blocks import COLUMNS, ROWS
 from victor_spark.kernels import num as kernel_numbers
-from victor_spark.parser import num as parser_numbers
 from victor_spark.rendering import num as rendering_numbers
 
 ASK = """

@@ -14,10 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+import victor_html
 import victor_spark.kernels
 from tests.documents import document
 from tests.html.pages import articles, blocks_of, pages, same, soup, strings
 from tests.model.conftest import rows_of
+from victor_html.parse import beyond_budget, parse
 from victor_spark.blocks import Blocks, Bool
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.characters import properties
@@ -27,7 +29,6 @@ from victor_spark.langid.normalise import folding_table
 from victor_spark.langid.repair import beginnings
 from victor_spark.model import revision, surroundings, weights
 from victor_spark.model.decision import WIDE
-from victor_spark.parser.parse import beyond_budget, parse
 from victor_spark.rendering.markdown import markdown
 from victor_spark.rendering.structure import Structure
 
@@ -58,9 +59,9 @@ RENDERING = ("walk", "writer")
 a_few = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def from_source(name: str) -> ModuleType:
-    """The module `victor_spark.<name>` once more, under another name, from its .py file."""
-    path = Path(victor_spark.__file__).parent.joinpath(*name.split(".")).with_suffix(".py")
+def from_source(name: str, package: ModuleType = victor_spark) -> ModuleType:
+    """The module `<package>.<name>` once more, under another name, from its .py file."""
+    path = Path(str(package.__file__)).parent.joinpath(*name.split(".")).with_suffix(".py")
     loader = SourceFileLoader("uncompiled_" + name.replace(".", "_"), str(path))
     spec = spec_from_loader(loader.name, loader)
     assert spec is not None
@@ -72,8 +73,8 @@ def from_source(name: str) -> ModuleType:
 
 def compiled(name: str) -> ModuleType:
     """The kernel as the package uses it; skips where that is no compiled code, or older than its source."""
-    folder = "parser" if name in PARSE else "rendering" if name in RENDERING else "kernels"
-    kernel = importlib.import_module(f"victor_spark.{folder}.{name}")
+    folders = {**dict.fromkeys(PARSE, "victor_html"), **dict.fromkeys(RENDERING, "victor_spark.rendering")}
+    kernel = importlib.import_module(f"{folders.get(name, 'victor_spark.kernels')}.{name}")
     if str(kernel.__file__).endswith(".py") or name in victor_spark.kernels.uncompiled():
         pytest.skip(f"the kernel {name} is not compiled here, or outdated: nothing to compare")
     return kernel
@@ -89,8 +90,8 @@ def slow() -> dict[str, ModuleType]:
     own = {name: twins[name] for name in ("markup", "content")}
     twins["segment"].__dict__.update(own, listings=twins["html.listings"])
     twins["canonical"] = from_source("html.canonical")
-    twins["parse"] = from_source("parser.parse")
-    twins["parse"].__dict__.update({name: from_source(f"parser.{name}") for name in PARSE})
+    twins["parse"] = from_source("parse", victor_html)
+    twins["parse"].__dict__.update({name: from_source(name, victor_html) for name in PARSE})
     twins["canonical"].__dict__.update(kernel=twins["source"])
     twins["rendering.structure"] = from_source("rendering.structure")
     twins["rendering.structure"].__dict__.update(Walk=from_source("rendering.walk").Walk)
@@ -171,7 +172,7 @@ def test_a_page_beyond_its_budget(
     slow: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
     markup = source.encode("utf-8", "replace")
-    for module in (slow["parse"], sys.modules["victor_spark.parser.parse"]):
+    for module in (slow["parse"], sys.modules["victor_html.parse"]):
         monkeypatch.setattr(module, "_STEPS", -1_000_000)
     assert slow["parse"].beyond_budget(markup) == beyond_budget(markup) is not None
 

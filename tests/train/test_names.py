@@ -11,6 +11,7 @@ from hypothesis import given
 
 from tests.html.pages import articles, blocks_of
 from tests.model.conftest import rows_of, some_pages
+from victor_html.elements import fnv1a
 from victor_spark.errors import ModelError
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
@@ -18,7 +19,6 @@ from victor_spark.model import trees
 from victor_spark.model.files import from_bytes, to_bytes
 from victor_spark.model.table import from_conf
 from victor_spark.model.weights import NAME_FEATURES, Names, Origins, Weights, check
-from victor_spark.parser.elements import fnv1a
 from victor_spark.train import crf as training
 from victor_spark.train.crf import train
 from victor_spark.train.crfsuite import TrainingOptions

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.html.pages import blocks_of
 from tests.model.conftest import rows_of, some_pages
+from victor_html.elements import ELEMENTS
 from victor_spark.errors import ModelError
 from victor_spark.evaluation.crf import training_pages
 from victor_spark.evaluation.gold import GoldPage
@@ -24,7 +25,6 @@ from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.model.trees import TreeOptions, TreesOptions
 from victor_spark.model.weights import MAX_ORIGINS as MOST
 from victor_spark.model.weights import ORIGIN_FEATURES, Names, Origins, Weights, check
-from victor_spark.parser.elements import ELEMENTS
 from victor_spark.train import crf as training
 from victor_spark.train.crf import train
 from victor_spark.train.crfsuite import TrainingOptions

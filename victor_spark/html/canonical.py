@@ -1,6 +1,6 @@
 """Bytes → UTF-8 → parse and repair → precleaning → canonical HTML (Victor, section 3.1, steps 2, 3).
 
-Two ways lead to the same string: the kernels (`parser.parse`), and for what they leave the parser library.
+Two ways lead to the same string: the kernels of `victor_html`, and for what they leave the parser library.
 
 The canonical HTML is a page's single representation; every offset in the product refers to it.
 """
@@ -11,18 +11,18 @@ from typing import Final
 
 from resiliparse.parse.html import HTMLParserException, HTMLTree
 
+from victor_html.elements import ELEMENTS
+from victor_html.parse import beyond_budget, parse
 from victor_spark.blocks import UInt8
 from victor_spark.html.charset import as_utf8
 from victor_spark.kernels import source as kernel
-from victor_spark.parser.elements import ELEMENTS
-from victor_spark.parser.parse import beyond_budget, parse
 
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
     """Canonical HTML, the charset the bytes were decoded with, and which elements the source has.
 
-    `elements`: see `parser.parse.Parsed`; what the canonical HTML has no more tells about a page, too.
+    `elements`: see `victor_html.parse.Parsed`; what the canonical HTML has no more tells about a page, too.
     `mixed_with`: the charset of parts that are in another one. `markup`: the source in UTF-8.
     """
 

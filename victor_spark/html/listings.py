@@ -12,12 +12,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from victor_html.elements import ELEMENTS, fnv1a, open_table
 from victor_spark.blocks import CODE, Blocks, Bool, Int32, UInt8, UInt32
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, tables
 from victor_spark.kernels import listings as kernel
 from victor_spark.kernels import text_of, views
-from victor_spark.parser.elements import ELEMENTS, fnv1a, open_table
 
 _NUMBERS, _CODE, _GUTTER, _LINES, _FRAGMENT, _CELL, _BUTTON, _HIDDEN = (1 << bit for bit in range(8))
 _WORDS: Final = {

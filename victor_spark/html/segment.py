@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from victor_html.elements import in_source
 from victor_spark.blocks import LATER, ROWS, Blocks, UInt8, zeros
 from victor_spark.html import listings
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, tables, words
 from victor_spark.kernels import code_points, content, markup, text_of, views
 from victor_spark.kernels.num import STACK
-from victor_spark.parser.elements import in_source
 
 
 def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:

@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from victor_html.elements import hashed
 from victor_spark import configuration
 from victor_spark.blocks import Blocks, Bool
 from victor_spark.errors import ConfigurationError
 from victor_spark.kernels.num import TAG_FLAGS
-from victor_spark.parser.elements import hashed
 from victor_spark.resources import directory
 
 CONTAINERS: Final = (

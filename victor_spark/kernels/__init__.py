@@ -1,6 +1,6 @@
 """The compiled hot loops; and whether they are compiled here.
 
-Every other module in this folder, three of parser/ and two of rendering/ are plain Python that Cython
+Every other module in this folder, two of rendering/ and three of victor_html are plain Python that Cython
 compiles when the package is built. Where that was not possible the same files run interpreted: with the same
 results, slowly.
 """
@@ -25,7 +25,7 @@ cause collisions. It changes the places in the tables, not the results.
 sys.modules[f"cython.cimports.{__name__}"] = sys.modules[__name__]  # where uncompiled kernels look for `num`
 
 _FOLDER = Path(__file__).resolve().parent
-_FOLDERS = (_FOLDER, _FOLDER.parent / "parser", _FOLDER.parent / "rendering")
+_FOLDERS = (_FOLDER, _FOLDER.parent / "rendering", _FOLDER.parent.parent / "victor_html")
 _LOGGER = logging.getLogger(__name__)
 
 

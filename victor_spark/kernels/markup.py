@@ -9,7 +9,7 @@ needs no error recovery; on anything else it stays within its bounds and gives s
 import cython
 from cython.cimports.victor_spark.kernels import num
 
-from victor_spark.parser.elements import fnv1a
+from victor_html.elements import fnv1a
 
 num.check()
 

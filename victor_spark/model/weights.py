@@ -19,12 +19,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from victor_html.elements import ELEMENTS, open_table
 from victor_spark.blocks import Blocks, Float32, UInt8, UInt32
 from victor_spark.errors import ModelError
 from victor_spark.kernels import blocks as kernel
 from victor_spark.kernels import views
 from victor_spark.model.surroundings import Fill
-from victor_spark.parser.elements import ELEMENTS, open_table
 
 NAME_FEATURES: Final = ("names.sum", "names.most", "names.least", "names.near", "names.own")
 """The rows of `Names.features`: see kernels.blocks.weigh."""

@@ -2,7 +2,7 @@
 
 The first holds interpreter, standard library and packages; unpacked anywhere, its `bin/python` is a script
 that sets the interpreter's paths. The zip holds victor-spark alone, for executors that have the packages;
-Python imports `unpacking` from it, which stands in place of victor_spark/__init__.py.
+Python imports `unpacking` from it, which stands in place of the __init__.py of victor_spark and victor_html.
 """
 
 import os
@@ -19,6 +19,7 @@ from typing import Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import victor_html
 from victor_spark import resources
 from victor_spark.logs import track
 from victor_spark.packing import unpacking
@@ -35,6 +36,7 @@ _NOT_OF_THE_LIBRARY: Final = frozenset(
     | {"ensurepip", "lib2to3"}
 )
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
+_PACKAGES: Final = (_PACKAGE, Path(victor_html.__file__).resolve().parent)
 _NO_DATE: Final = (1980, 1, 1, 0, 0, 0)
 """The same files make the same zip, and the same folder where it is unpacked."""
 
@@ -67,7 +69,8 @@ def pack_zip(archive: Path) -> int:
     """Writes the zip, completely or not at all, and returns its size."""
     with resources.replaced(archive) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as zipped:
         contents = [(f"{unpacking.INSIDE}/{target}", source) for target, source in _own_files()]
-        for name, source in [("victor_spark/__init__.py", Path(unpacking.__file__)), *contents]:
+        inits = [(f"{package.name}/__init__.py", Path(unpacking.__file__)) for package in _PACKAGES]
+        for name, source in [*inits, *contents]:
             entry = zipfile.ZipInfo(name, _NO_DATE)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             zipped.writestr(entry, source.read_bytes())
@@ -139,7 +142,8 @@ def _add_text(tar: tarfile.TarFile, name: str, text: str) -> None:
 
 def _own_files() -> Iterator[tuple[str, Path]]:
     """(name below a folder on Python's path, file), each once; conf/ and models/ lie inside the package."""
-    yield from _below(_PACKAGE, _PACKAGE.name, {"__pycache__"})
+    for package in _PACKAGES:
+        yield from _below(package, package.name, {"__pycache__"})
     for folder in ("conf", "models"):
         if not (_PACKAGE / folder).is_dir():  # a checkout has them beside the package
             yield from _below(resources.directory(folder), f"{_PACKAGE.name}/{folder}", ())

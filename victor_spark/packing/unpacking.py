@@ -1,6 +1,6 @@
-"""The victor_spark/__init__.py of a zip for --py-files: the package unpacks itself when imported.
+"""The __init__.py of each package in a zip for --py-files: the zip unpacks itself when one is imported.
 
-Compiled kernels and models can't be read inside a zip. The first process that imports the package writes it
+Compiled kernels and models can't be read inside a zip. The first process that imports a package writes all
 into a folder beside the zip (an executor's work directory), or, where that is read-only, into the folder for
 temporary files; all others find it there. Imports the standard library only.
 """
@@ -16,7 +16,7 @@ from typing import Final
 from zipimport import zipimporter
 
 INSIDE: Final = "whole"
-"""The folder of the zip that holds the package itself."""
+"""The folder of the zip that holds the packages themselves."""
 
 
 def unpacked(archive: Path) -> Path:
@@ -48,7 +48,7 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 _loader: object = __spec__ and __spec__.loader
 if isinstance(_loader, zipimporter):
-    _folder = unpacked(Path(_loader.archive).absolute()) / "victor_spark"
+    _folder = unpacked(Path(_loader.archive).absolute()) / __name__
     __path__ = __spec__.submodule_search_locations = [str(_folder)]
     __file__ = __spec__.origin = str(_folder / "__init__.py")
     exec(compile(Path(__file__).read_bytes(), __file__, "exec"))

@@ -7,8 +7,8 @@ from html import unescape
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
+from victor_html.elements import ELEMENTS
 from victor_spark.blocks import UInt8
-from victor_spark.parser.elements import ELEMENTS
 from victor_spark.rendering.num import KINDS
 
 if TYPE_CHECKING:

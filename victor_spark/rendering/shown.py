@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
+from victor_html.elements import ELEMENTS
 from victor_spark.blocks import Blocks, Bool, first_from
 from victor_spark.html.tags import BIT, GROUPS
 from victor_spark.kernels import code_points, text_of, views
-from victor_spark.parser.elements import ELEMENTS
 from victor_spark.rendering.walk import complete
 from victor_spark.words import INVISIBLE
 

@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from victor_html.elements import fnv1a, hashed
 from victor_spark.blocks import Blocks, Bool, Int32, UInt32, first_from
 from victor_spark.kernels import code_points, views
 from victor_spark.kernels.assemble import is_wide
-from victor_spark.parser.elements import fnv1a, hashed
 from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.links import attribute
 from victor_spark.rendering.num import KIND

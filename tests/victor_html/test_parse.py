@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.html.pages import HOSTILE, soup, strings
+from victor_html.elements import ELEMENTS, MOST_ATTRIBUTES, elements, in_source
+from victor_html.parse import parse
 from victor_spark.errors import ShardError
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
-from victor_spark.parser.elements import ELEMENTS, MOST_ATTRIBUTES, elements, in_source
-from victor_spark.parser.parse import parse
 from victor_spark.warc import inputs, reading
 
 READ_BY_KERNELS = {

@@ -6,7 +6,7 @@ the few characters escaped that must be, attributes in double quotes, each name 
 """
 
 import cython
-from cython.cimports.victor_spark.parser import num
+from cython.cimports.victor_html import num
 
 if cython.compiled:
     from cython.cimports.libc.string import memcpy

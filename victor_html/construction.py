@@ -10,7 +10,7 @@ search for an open element goes further than _REACH elements. Cython pure Python
 import re
 
 import cython
-from cython.cimports.victor_spark.parser import num
+from cython.cimports.victor_html import num
 
 num.check()
 

@@ -6,7 +6,7 @@ Kernels take them from here uncompiled. Compiled, they are constants of C: setup
 from typing import Final
 from zlib import crc32
 
-from victor_spark.parser import elements as tables
+from victor_html import elements as tables
 
 _TABLES = (
     {name.upper(): number for number, name in enumerate(tables.ELEMENTS) if name},

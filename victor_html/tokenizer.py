@@ -7,7 +7,7 @@ is done here, the page is left to the parser library: `tokenize` then returns -1
 """
 
 import cython
-from cython.cimports.victor_spark.parser import num
+from cython.cimports.victor_html import num
 
 if cython.compiled:
     from cython.cimports.libc.string import memchr

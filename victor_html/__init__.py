@@ -1,4 +1,4 @@
-"""Our HTML parser: UTF-8 markup → canonical HTML. Imports nothing of ours outside this folder (README.md)."""
+"""Our HTML parser: UTF-8 markup → canonical HTML. Imports nothing of victor_spark (README.md)."""
 
 import sys
 

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.parser import construction, serializer, tokenizer
-from victor_spark.parser.elements import (
+from victor_html import construction, serializer, tokenizer
+from victor_html.elements import (
     COPY,
     ELEMENTS,
     MOST_ATTRIBUTES,
