@@ -26,7 +26,7 @@ CLEAN_SETS: Final = ("dragnet", "wcxb")
 N_FOLDS: Final = 3
 MIN_PAGES: Final = 3
 OTHERS: Final = ("kimatu", "line-block")
-FEATURES, FEATURES_WITH_SHARES = "victor-2", "victor-2-templates"
+FEATURES = "victor-2"
 _LENGTHS: Final = range(300, 8000)
 
 
@@ -51,11 +51,8 @@ def on_gold(data: Path, models: Path | None = None) -> dict[str, Any]:
     of_sites = template_gain.by_site(pages, GROUPING, MIN_PAGES)
     split = template_folds.split(pages, N_FOLDS)
     models_for = template_folds.out_of_fold(split, FEATURES, models)
-    share_models_for = template_folds.out_of_fold(split, FEATURES_WITH_SHARES, models)
     cleaner = template_folds.CLEANER
-    gains = list(
-        template_gain.gains(of_sites, cleaner, MiningSettings(), GROUPING, models_for, share_models_for)
-    )
+    gains = list(template_gain.gains(of_sites, cleaner, MiningSettings(), GROUPING, models_for))
     return {
         "n_pages": len(pages),
         "n_folds": N_FOLDS,

@@ -16,7 +16,7 @@ from typing import Any, Final
 from research import template_figures
 from research.template_folds import CLEANER
 from victor_spark.evaluation.pictures import figure_of, save
-from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES, WITH_SHARES
+from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES
 from victor_spark.model.files import FORMAT
 
 COMMAND: Final = "python -m research.template_page --data DATA --output docs/templates.md"
@@ -125,9 +125,8 @@ def _kinds(figures: Mapping[str, Any]) -> Iterator[str]:
     """Where templates help, by kind of site."""
     yield _SETTINGS
     names = list(figures["sites"][0]["ways"])
-    with_shares = [row for row in figures["sites"] if WITH_SHARES in row["ways"]]
     rows = []
-    for label, of_sites in _groups(figures, with_shares):
+    for label, of_sites in _groups(figures):
         pages = sum(row["n_pages"] for row in of_sites)
         rows.append([label, str(len(of_sites)), str(pages), *_means(of_sites, names)])
     yield _table(("sites", "n", "pages", *names), rows)
@@ -146,11 +145,10 @@ def _rules(rules: Mapping[str, Any]) -> Iterator[str]:
     yield _table(("cleaner", "alone", "then templates", "templates first"), rows)
 
 
-def _groups(
-    figures: Mapping[str, Any], sites: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+def _groups(figures: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
     """All sites, those of one kind, and the large ones."""
-    yield "all", list(sites)
+    sites = figures["sites"]
+    yield "all", sites
     yield f"with {_ENOUGH} pages or more", [row for row in sites if row["n_pages"] >= _ENOUGH]
     kinds = figures["kinds"]
     for kind in sorted(set(kinds.values())):
@@ -260,9 +258,7 @@ _GOLD: Final = """\
 
 The sites are the hosts with several pages in the gold sets. Templates are mined from the HTML of a site's
 gold pages. No CRF model has seen a site that it cleans: each of the {n_folds} models is trained on
-{n_pages} pages without those of a third of the sites. `with template shares` is a model with the feature
-set `victor-2-templates`, trained in the same way: the share of each block that templates cover is a
-feature, and no text is removed. Each site with {least} gold pages or more has a row."""
+{n_pages} pages without those of a third of the sites. Each site with {least} gold pages or more has a row."""
 
 _OLDER: Final = """\
 These models have format {theirs}; the code now reads format {ours}. Current models give slightly different
@@ -281,10 +277,8 @@ _SETTINGS: Final = f"""\
 ## Where templates help
 
 After the CRF, templates gain little: the CRF has already dropped most of the text that they cover, and most
-of what it kept of that text is content. They gain more as a feature of the model (`{WITH_SHARES}`: `victor
-train crf --features victor-2-templates`, then `victor clean --model DIR --templates T --templates-use
-evidence`). They gain most without a trained model (compare `{TEMPLATES}` with `{ALL_TEXT}`). No model with
-that feature set is shipped. The table has means over sites, by kind of site:"""
+of what it kept of that text is content. They gain most without a trained model (compare `{TEMPLATES}` with
+`{ALL_TEXT}`). The table has means over sites, by kind of site:"""
 
 _RULES: Final = (
     f"## After rules\n\nCleaners that need no training, on the sites with {_ENOUGH} pages or more:"

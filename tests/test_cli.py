@@ -293,7 +293,7 @@ def test_the_help_of_limits_says_what_happens_beyond_them(capsys: pytest.Capture
     assert main(["clean", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     for words in (
-        "evidence: only give blocks their template_share",
+        "remove these from the kept text",
         "beyond: status timeout (default: 20)",
         "(a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
         "such as 500M",

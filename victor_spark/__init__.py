@@ -29,7 +29,6 @@ def clean(
     languages: str | Iterable[str] = (),
     lid_model: StrPath | None = None,
     templates: StrPath | None = None,
-    templates_use: str = "after",
     sites: StrPath | None = None,
 ) -> "Document":
     """Cleans one page: the text worth keeping, and the reason for every block kept or dropped.
@@ -52,7 +51,6 @@ def clean(
         languages=languages,
         lid_model=lid_model,
         templates=templates,
-        templates_use=templates_use,
         sites=sites,
     )(html, url)
 
@@ -69,7 +67,6 @@ def load(
     languages: str | Iterable[str] = (),
     lid_model: StrPath | None = None,
     templates: StrPath | None = None,
-    templates_use: str = "after",
     sites: StrPath | None = None,
 ) -> "PageCleaner":
     """A function of `html` and `url` that cleans pages as `clean` does, to be made once and called often.
@@ -79,8 +76,7 @@ def load(
     "recall"; a page with an expected F1 lower than `fail_below` is dropped; blocks of the roles `without`
     ("comment,caption" or a list) are dropped and those of the roles `including` kept at any decision; `model`
     is a directory; `languages` are the ISO codes of pages to keep ("cs,sk" or a list; empty: all);
-    `lid_model` and `templates` are files; `templates_use` is "after", "before" or "evidence"; `sites` is a
-    folder.
+    `lid_model` and `templates` are files; `sites` is a folder.
 
     Raises UsageError (a ValueError) for an unknown name, a value out of range or of another type, InputError
     (a ValueError) and ModelError for a file that cannot be used.
@@ -98,7 +94,6 @@ def load(
         languages=_names(languages),
         lid_model=_path(lid_model),
         templates=_path(templates),
-        templates_use=templates_use,
         sites=_path(sites),
     )
     return pipeline.PageCleaner(chosen)

@@ -15,7 +15,6 @@ from victor_spark.blocks import OTHER, TEXT, Bool, Cleaner, Page, Scores, unifor
 from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, TableError, UsageError
 from victor_spark.extractors import CRF_CLEANERS, check_name, load, models_of, template, victor
-from victor_spark.extractors.template import TemplateStep
 from victor_spark.kernels import warn_if_uncompiled
 from victor_spark.langid.pages import PageLanguage, linguist
 from victor_spark.langid.profiles import Profiles
@@ -26,6 +25,7 @@ from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepa
 from victor_spark.rendering.plain import plain_text
 from victor_spark.resources import directory
 from victor_spark.templates import coverage, table
+from victor_spark.templates.coverage import SiteTemplates
 from victor_spark.warc import file_types
 from victor_spark.warc.records import Record
 
@@ -40,8 +40,7 @@ class Settings:
     keep, on top of the cleaner's decision.
     `model`: a model directory instead of the cleaner's own. `languages`: ISO codes of the pages to
     keep, empty for all. `lid_model`: a fastText file that identifies languages instead of our profiles.
-    `templates`: a templates table; `templates_use`: one of extractors.template.USES.
-    `sites`: a table of sites.
+    `templates`: a templates table. `sites`: a table of sites.
     """
 
     cleaner: str = "victor"
@@ -54,7 +53,6 @@ class Settings:
     languages: tuple[str, ...] = ()
     lid_model: str | None = None
     templates: str | None = None
-    templates_use: str = template.AFTER
     sites: str | None = None
 
     def __post_init__(self) -> None:
@@ -93,7 +91,7 @@ def models(settings: Settings) -> dict[str, bytes]:
     """
     check_name(settings.cleaner)
     _check(settings)
-    template.check(settings.cleaner, settings.templates, settings.templates_use)
+    template.check(settings.cleaner, settings.templates)
     if settings.sites and settings.cleaner != victor.NAME:
         raise UsageError(f"--sites needs the cleaner {victor.NAME}, not {settings.cleaner}")
     needed = language_models() | (victor.site_models(settings.sites) if settings.sites else {})
@@ -148,8 +146,6 @@ def cleaning(
     cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
     if settings.sites:
         cleaner = victor.with_sites(cleaner, settings.sites, models)
-    if templates is not None:
-        cleaner = templates.cleaner(cleaner)
     look = linguist(
         models[PROFILES],
         settings.languages,
@@ -265,16 +261,16 @@ def deciding(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Judge
     templates = _templates(settings, models)
 
     def decide(judged: Judged) -> Document:
-        page = templates.before(judged.page) if templates else judged.page
+        page = templates.marked(judged.page) if templates else judged.page
         return _decided(replace(judged, page=page), settings, templates, unmeasured, None, None)
 
     return decide
 
 
-def _templates(settings: Settings, models: Mapping[str, bytes]) -> TemplateStep | None:
+def _templates(settings: Settings, models: Mapping[str, bytes]) -> SiteTemplates | None:
     if TEMPLATES not in models:
         return None
-    return TemplateStep.from_bytes(models[TEMPLATES], settings.templates or TEMPLATES, settings.templates_use)
+    return SiteTemplates(table.from_bytes(models[TEMPLATES], settings.templates or TEMPLATES))
 
 
 def _document(
@@ -282,10 +278,10 @@ def _document(
     facts: PageFacts,
     cleaner: Cleaner,
     settings: Settings,
-    templates: TemplateStep | None,
+    templates: SiteTemplates | None,
     lap: Lap,
 ) -> Document:
-    page = templates.before(page) if templates else page
+    page = templates.marked(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
     judged = Judged(page, scores, facts.language.score, facts.charset, facts.repairs, facts.markup)
@@ -295,7 +291,7 @@ def _document(
 def _decided(
     judged: Judged,
     settings: Settings,
-    templates: TemplateStep | None,
+    templates: SiteTemplates | None,
     lap: Lap,
     status: str | None,
     reason: str | None,
@@ -312,7 +308,7 @@ def _decided(
         kept = kept & ~page.blocks.left_out
     chosen, cut = kept, None
     if templates is not None and status is None:
-        page, kept, cut = templates.after(page, kept, scores)
+        page, kept, cut = template.after(templates, page, kept, scores)
     lap("decide")
     # What changes nothing leaves a tool its own text.
     is_own = scores.text is not None and cut is None and np.array_equal(kept, scores.kept)

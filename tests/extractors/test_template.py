@@ -69,16 +69,8 @@ def test_a_page_of_nothing_but_templates_is_empty_and_says_why(known: str) -> No
     assert (document.status, document.reason) == ("empty", "only templates of its site")
 
 
-def test_evidence_tells_shares_and_takes_nothing(known: str) -> None:
-    told = clean(Settings("kimatu", templates=known, templates_use="evidence"))
-    assert told.text == clean(Settings("kimatu")).text
-    shares = {block.text: block.template_share for block in told.blocks}
-    assert shares["Share this story"] == 1.0
-    assert shares[FOG] == 0.0
-
-
 def test_before_a_cleaner_the_covered_blocks_are_not_there(known: str) -> None:
-    document = clean(Settings("kimatu", templates=known, templates_use="before"))
+    document = clean(Settings("template+kimatu", templates=known))
     of = {block.text: block for block in document.blocks}
     assert of["Share this story"].p_other == 1.0
     assert FOG in document.text
@@ -143,8 +135,7 @@ def test_a_rule_that_is_never_in_doubt_has_no_say() -> None:
     ("settings", "message"),
     [
         (Settings("template"), "needs a templates table"),
-        (Settings("kimatu", templates_use="around"), "unknown use of templates 'around'"),
-        (Settings("kimatu", templates_use="before"), "--templates-use before needs a templates table"),
+        (Settings("template+kimatu"), "the cleaner template\\+kimatu needs a templates table"),
         (Settings("kimatu", templates="nowhere.parquet"), "nowhere.parquet: No such file"),
     ],
 )

@@ -184,18 +184,6 @@ def test_apply_takes_templates_out_and_leaves_the_rest(
     assert FOOT in small["text"]
 
 
-def test_evidence_changes_no_text_and_tells_the_share(mined: Path, tmp_path: Path, victor: Victor) -> None:
-    shards = write_warc(tmp_path / "a.warc.gz", pages_of("gazette.example", 4))
-    options = ("--templates", mined, "--templates-use", "evidence", "--blocks")
-    assert victor("clean", shards, "--output", tmp_path / "told", *options).code == 0
-    assert victor("clean", shards, "--output", tmp_path / "alone", "--blocks").code == 0
-    told, alone = rows(tmp_path / "told"), rows(tmp_path / "alone")
-    assert [row["text"] for row in told] == [row["text"] for row in alone]
-    shares = [block["template_share"] for row in told for block in row["blocks"] or ()]
-    assert {0.0, 1.0} <= set(shares)
-    assert {block["template_share"] for row in alone for block in row["blocks"] or ()} == {0.0}
-
-
 def test_another_table_refuses_to_mix_into_an_old_output(mined: Path, tmp_path: Path, victor: Victor) -> None:
     output, shards = tmp_path / "out", write_warc(tmp_path / "a.warc.gz", pages_of("gazette.example", 4))
     assert victor("templates", "apply", shards, "--templates", mined, "--output", output).code == 0

@@ -51,12 +51,7 @@ CLEANER: Final = Group(
 )
 TEMPLATES: Final = Group(
     "tables about the page's site (see `victor templates mine`, `victor sites write`)",
-    option("--templates FILE", "a templates table: strings that many pages of a site repeat"),
-    option(
-        "--templates-use",
-        "remove them after the cleaner (default) or before; evidence: only give blocks their template_share",
-        choices=template.USES,
-    ),
+    option("--templates FILE", "remove these from the kept text: strings that many pages of a site repeat"),
     option("--sites TABLE", "a table of sites: decide with their earlier pages (one page also needs --url)"),
 )
 LANGUAGE: Final = Group(
@@ -219,7 +214,7 @@ def clean(arguments: argparse.Namespace) -> int:
 
 def apply(arguments: argparse.Namespace) -> int:
     """Cleans with the cleaner that removes templates only."""
-    arguments.cleaner, arguments.templates_use = template.NAME, template.AFTER
+    arguments.cleaner = template.NAME
     return clean(arguments)
 
 

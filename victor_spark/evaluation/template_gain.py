@@ -5,7 +5,7 @@ A site's templates are mined from the html of its own pages, as in a crawl, with
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -33,7 +33,6 @@ MIN_PAGES: Final = 10
 
 TEMPLATES: Final = "templates"
 ALL_TEXT: Final = "all text"
-WITH_SHARES: Final = "with template shares"
 
 Pages: TypeAlias = Mapping[str, Sequence[GoldPage]]
 """Site → its gold pages."""
@@ -76,12 +75,10 @@ def gains(
     mining: MiningSettings,
     grouping: str,
     models_for: ModelsFor | None = None,
-    share_models_for: ModelsFor | None = None,
 ) -> Iterator[SiteGain]:
     """The gain on each site, largest first; progress on stderr.
 
-    `models_for`: the models for the pages of a site (default: the shipped ones). `share_models_for`: models
-    that use template_share, measured as one more way.
+    `models_for`: the models for the pages of a site (default: the shipped ones).
     """
     ordered = sorted(pages, key=lambda site: -len(pages[site]))
     shipped = pipeline.models(pipeline.Settings(cleaner))
@@ -94,10 +91,6 @@ def gains(
         outputs = {ALL_TEXT: cleaned(own, pipeline.EVERYTHING, models), cleaner: documents}
         for name, settings in ways(cleaner, mining.view).items():
             outputs[name] = cleaned(own, settings, {**models, pipeline.TEMPLATES: mined})
-        if share_models_for:
-            settings = pipeline.Settings(cleaner, templates=TEMPLATES, templates_use=template.EVIDENCE)
-            with_shares = {**share_models_for(own), pipeline.TEMPLATES: mined}
-            outputs[WITH_SHARES] = cleaned(own, settings, with_shares)
         qualities = {name: measures.macro(map(_overlap, made, own)) for name, made in outputs.items()}
         yield SiteGain(site, len(own), len(found.templates), found.status, qualities)
 
@@ -118,7 +111,7 @@ def ways(cleaner: str, view: str) -> dict[str, pipeline.Settings]:
     return {
         TEMPLATES: pipeline.Settings(template.NAME, templates=TEMPLATES),
         f"{cleaner}, then templates": with_cleaner,
-        f"templates, then {cleaner}": replace(with_cleaner, templates_use=template.BEFORE),
+        f"templates, then {cleaner}": pipeline.Settings(f"{template.NAME}+{cleaner}", templates=TEMPLATES),
     }
 
 

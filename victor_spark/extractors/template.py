@@ -1,6 +1,7 @@
-"""Site templates in cleaning: the cleaner `template`, and the template step around any other cleaner.
+"""Site templates in cleaning: the cleaner `template`, and their removal after any other cleaner.
 
-`template` keeps all of a page's text minus the templates of its site (Foschini, section 3.4).
+`template` keeps all of a page's text minus the templates of its site (Foschini, section 3.4). In a cascade,
+`template+b`, it removes them before the cleaner b.
 """
 
 from dataclasses import dataclass
@@ -12,14 +13,10 @@ from victor_spark.blocks import OTHER, Bool, Cleaner, Page, Scores, by_rule
 from victor_spark.errors import UsageError
 from victor_spark.extractors import cascade
 from victor_spark.model.decision import n_words
-from victor_spark.templates import coverage, table
+from victor_spark.templates import coverage
 from victor_spark.templates.coverage import SiteTemplates
 
 NAME: Final = "template"
-AFTER, BEFORE, EVIDENCE = "after", "before", "evidence"
-USES: Final = (AFTER, BEFORE, EVIDENCE)
-"""`after`: templates are taken out of the blocks that the cleaner kept; `before`: the cleaner sees the page
-without them; `evidence`: the cleaner sees the share of each block that they cover, and keeps the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,47 +36,21 @@ class Guard:
 GUARD: Final = Guard()
 
 
-def check(cleaner: str, templates: str | None, use: str) -> None:
-    """UsageError for an unknown use, and for a cleaner that needs a table where there is none."""
-    if use not in USES:
-        raise UsageError(f"unknown use of templates {use!r}; there are: {', '.join(USES)}")
-    if use != AFTER and not templates:
-        raise UsageError(f"--templates-use {use} needs a templates table: --templates FILE")
+def check(cleaner: str, templates: str | None) -> None:
+    """UsageError for a cleaner that needs a templates table where there is none."""
     if NAME in cascade.parts(cleaner) and not templates:
         raise UsageError(f"the cleaner {cleaner} needs a templates table: --templates FILE")
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateStep:
-    """What the templates of a table do before and after a cleaner; `use` is one of USES."""
-
-    templates: SiteTemplates
-    use: str
-
-    @classmethod
-    def from_bytes(cls, source: bytes, name: str, use: str) -> "TemplateStep":
-        """Reads the table; InputError with its `name` where it is none."""
-        return cls(SiteTemplates(table.from_bytes(source, name)), use)
-
-    def cleaner(self, cleaner: Cleaner) -> Cleaner:
-        """The cleaner, behind the cleaner `template` where templates are taken out before it."""
-        return cascade.compose([load(), cleaner]) if self.use == BEFORE else cleaner
-
-    def before(self, page: Page) -> Page:
-        """The page with what templates cover of it."""
-        return self.templates.marked(page)
-
-    def after(self, page: Page, kept: Bool, scores: Scores) -> tuple[Page, Bool, Bool | None]:
-        """The page, the kept blocks that stay, and which code points are cut out of these."""
-        page = self.templates.marked(page, kept)
-        if self.use == EVIDENCE:
-            return page, kept, None
-        return page, *taken_out(page, kept, scores, self.templates.n_pages(page))
-
-
 def load() -> Cleaner:
-    """Keeps the blocks that have text outside of templates; `TemplateStep.after` cuts the templates out."""
+    """Keeps the blocks that have text outside of templates; `after` cuts the templates out."""
     return lambda page: by_rule(keeps(page), page.blocks.heading_level > 0)
+
+
+def after(templates: SiteTemplates, page: Page, kept: Bool, scores: Scores) -> tuple[Page, Bool, Bool | None]:
+    """The page, the kept blocks that stay, and which code points are cut out of these."""
+    page = templates.marked(page, kept)
+    return page, *taken_out(page, kept, scores, templates.n_pages(page))
 
 
 def taken_out(

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from victor_spark import tables
 from victor_spark.errors import UsageError
-from victor_spark.extractors import template, victor
+from victor_spark.extractors import victor
 from victor_spark.hosts import REGISTERED_DOMAIN, check_grouping
 from victor_spark.pipeline import Settings
 from victor_spark.warc.shard import ReadOptions
@@ -199,8 +199,6 @@ class CleanRequest:
     def __post_init__(self) -> None:
         if self.sites.by_site and self.cleaning.cleaner != victor.NAME:
             raise UsageError(f"--by-site needs the cleaner {victor.NAME}, not {self.cleaning.cleaner}")
-        if self.sites.by_site and self.cleaning.templates_use == template.BEFORE:
-            raise UsageError("--by-site and --templates-use before cannot be combined")
 
     @property
     def schema(self) -> pa.Schema:
