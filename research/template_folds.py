@@ -12,8 +12,7 @@ from victor_spark.evaluation.template_gain import ModelsFor
 from victor_spark.extractors import MODELS
 from victor_spark.logs import track
 from victor_spark.model import files as model_files
-from victor_spark.model.table import TEMPLATE_SHARE, FeatureTable, from_conf
-from victor_spark.templates.mine import MiningSettings
+from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.train.crfsuite import TrainingOptions
 
 CLEANER = "victor"
@@ -44,13 +43,10 @@ def out_of_fold(given: Folds, feature_set: str, kept: Path | None = None) -> Mod
     Models that lie in the folder `kept` are not trained again.
     """
     features = from_conf(feature_set)
-    pages = (
-        crf.with_shares(given.pages, MiningSettings()) if TEMPLATE_SHARE in features.names else given.pages
-    )
     rest = pipeline.models(pipeline.Settings(CLEANER))
     trained: list[Mapping[str, bytes]] = []
     for fold in track(range(given.n_folds), f"training {feature_set}", given.n_folds):
-        others = zip(pages, given.fold_of, strict=True)
+        others = zip(given.pages, given.fold_of, strict=True)
         seen = [page for page, own in others if own != fold and labelling.trainable(page)]
         path = kept and kept / f"{feature_set}-{fold}.npz"
         trained.append({**rest, MODELS[CLEANER]: _stored(path, seen, features)})

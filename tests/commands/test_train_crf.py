@@ -81,23 +81,6 @@ def test_without_the_extra_one_line_names_it(
         run("--data", str(tmp_path), "--output", str(tmp_path / "mine"), *words)
 
 
-def test_a_model_may_look_at_site_templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    monkeypatch.setattr(train_crf, "_write", lambda _output, pages, *_, **_named: seen.extend(pages))
-    data = write_sets(tmp_path / "pages", n_sites=2, n_pages=12)
-    words = ("--features", "victor-2-templates", "--folds", "0", "--output", str(tmp_path / "model"))
-    assert run("--data", str(data), *words) == 0
-    shares = {
-        block: round(share, 2)
-        for page in seen
-        for block, share in zip(
-            page.page.blocks.text.splitlines(), page.page.blocks.template_share.tolist(), strict=True
-        )
-    }
-    assert shares["Home"] == shares["Contact"] == 1.0
-    assert sum(share > 0 for share in shares.values()) < len(shares) / 4
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -13,7 +13,6 @@ import pytest
 
 from tests.html.pages import blocks_of
 from victor_spark import configuration
-from victor_spark.blocks import Blocks
 from victor_spark.extractors import MODELS
 from victor_spark.model import crf
 from victor_spark.model.files import from_bytes
@@ -22,7 +21,6 @@ from victor_spark.model.table import FeatureTable, from_conf
 CONFIGURATION = {
     "features/victor-2008": "f27a08ceab23e689",
     "features/victor-2": "ca53ad0926e559f7",
-    "features/victor-2-templates": "17719ec3e2212439",
     "features/victor-3": "1d5fa89c2a437300",
     "patterns": "bceb6053ac25a48e",
     "words": "107d39f0274f5d6c",
@@ -41,7 +39,6 @@ WEIGHTS = {
 FEATURES = {
     "victor-2008": "7e2548b96ccc6c71",
     "victor-2": "c291f693b8df0431",
-    "victor-2-templates": "4010a2decb702d05",
     "victor-3": "c291f693b8df0431",
 }
 """Feature set → hash of its names and of their values on PAGES."""
@@ -66,18 +63,11 @@ def shown(values: np.ndarray) -> str:
     return " ".join(f"{value:.4g}" for value in np.asarray(values, dtype=np.float64).ravel().tolist())
 
 
-def with_templates(blocks: Blocks) -> Blocks:
-    """The blocks as if templates covered a half of each third one."""
-    blocks.template_share[::3] = 0.5
-    return blocks
-
-
 def features(table: FeatureTable, root: Path) -> str:
     """The names, and all values on PAGES; the weights are those of the shipped victor-2."""
     shipped = from_bytes((root / "models" / "crf" / "victor-2" / "weights.npz").read_bytes())
     values = [
-        table.values(with_templates(blocks_of(page)), shipped.weights, lambda known: known[:9].sum(axis=0))
-        for page in PAGES
+        table.values(blocks_of(page), shipped.weights, lambda known: known[:9].sum(axis=0)) for page in PAGES
     ]
     return " ".join(table.names) + " ".join(map(shown, values))
 

@@ -34,12 +34,13 @@ def test_every_feature_of_the_code_is_in_conf_and_no_other(root: Path) -> None:
         assert from_conf(name).names == features.names
 
 
-def test_a_set_with_a_base_has_all_of_it_and_its_own() -> None:
-    base, larger = from_conf("victor-2"), from_conf("victor-2-templates")
-    assert set(larger.names) - set(base.names) == {"template_share"}
+def test_a_set_with_a_base_has_all_of_it_and_its_own(conf: Path) -> None:
+    own = 'conjunctions = [["score@0", "score@1"]]\n[features]\n"score" = { edges = [0], offsets = [0, 1] }\n'
+    conf.with_name("victor-3.toml").write_text(f'base = "victor-2"\n{own}')
+    base, larger = from_conf("victor-2"), from_conf("victor-3")
     assert larger.trees == base.trees
-    for row, name in enumerate(base.names):
-        assert larger.edges[larger.names.index(name)] == base.edges[row]
+    assert (larger.names, larger.names[-1]) == (base.names, "score")
+    assert (*larger.edges[:-1], larger.edges[-1]) == (*base.edges[:-1], (0.0,))
     assert len(larger.conjunctions) == len(base.conjunctions) + 1
 
 

@@ -35,9 +35,8 @@ from victor_spark.extractors import CRF_CLEANERS, MODELS
 from victor_spark.logs import erase, log, reporter, track
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
-from victor_spark.model.table import TEMPLATE_SHARE, FeatureTable, from_conf, without
+from victor_spark.model.table import FeatureTable, from_conf, without
 from victor_spark.resources import directory
-from victor_spark.templates.mine import MiningSettings
 from victor_spark.train import check_installed
 from victor_spark.train import crf as training
 from victor_spark.train.crf import MAX_BLOCKS, STRENGTH
@@ -93,8 +92,6 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
     arguments.folds, why_not = _folds(arguments, pages)
     if why_not:
         log(f"not measured: {why_not}", "warning")
-    if TEMPLATE_SHARE in recipe.table.names:
-        pages = crf.with_shares(pages, MiningSettings())
     results: Results = {}
     if arguments.folds:
         results = cross_validation.cross_validate(

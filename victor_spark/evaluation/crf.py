@@ -3,20 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
 
 from victor_spark import configuration, resources
 from victor_spark.blocks import Cleaner, Page, Scores
 from victor_spark.evaluation.cross_validation import Train
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.extractors import CLEANERS, CRF_CLEANERS, MODELS, victor
-from victor_spark.logs import track
 from victor_spark.model import decision, files
 from victor_spark.model.crf import Model
 from victor_spark.model.table import FeatureTable
-from victor_spark.templates import coverage
-from victor_spark.templates.matcher import Matcher
-from victor_spark.templates.mine import MiningSettings, mine, sample
 from victor_spark.train import crf as training
 from victor_spark.train.crf import TrainingPage
 from victor_spark.train.crfsuite import Progress, TrainingOptions
@@ -68,26 +63,3 @@ def with_preferences(cleaners: Mapping[str, Cleaner]) -> dict[str, Cleaner]:
         for preference, beta in decision.PREFERENCES.items()
         if "victor" in cleaners
     }
-
-
-MIN_PAGES: Final = 5
-"""Sites with fewer pages get no templates, as in a small crawl."""
-
-
-def with_shares(pages: Sequence[LabelledPage], settings: MiningSettings) -> list[LabelledPage]:
-    """The pages in their order, with `template_share` where their site has enough pages; no gold is used."""
-    by_site: dict[str, list[int]] = {}
-    for row, page in enumerate(pages):
-        by_site.setdefault(page.site, []).append(row)
-    large = [rows for rows in by_site.values() if len(rows) >= MIN_PAGES]
-    marked = list(pages)
-    for rows in track(large, "mining sites", len(large)):
-        texts = [coverage.view(settings.view, pages[row].page) for row in rows]
-        found = mine(pages[rows[0]].site, sample(texts), settings)
-        matcher = Matcher(((each.tokens, each.regex) for each in found.templates), settings.view)
-        for row in rows:
-            known = pages[row].page
-            intervals = matcher.intervals(coverage.view(settings.view, known))
-            covered = coverage.covered(settings.view, known, intervals)
-            marked[row] = replace(pages[row], page=coverage.marked(known, covered))
-    return marked

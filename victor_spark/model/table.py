@@ -65,26 +65,13 @@ SCORE: Final = "score"
 LANGUAGE: Final = frozenset({"langid1", "langid2"})
 """Features that need the language profiles. They bring victor-2008 nothing on our pages (docs/quality.md)."""
 
-TEMPLATE_SHARE: Final = "template_share"
-"""The feature that needs the templates of the page's site; 0 where there are none."""
-
-
-def _template_share(blocks: Blocks, _patterns: Patterns) -> Fill:
-    def fill(first: int, rows: Float32) -> None:
-        rows[:] = blocks.template_share[first : first + rows.shape[1]]
-
-    return fill
-
-
 _PAPER: Final = Part(victor_2008.NAMES, victor_2008.rows_of)
 _SURROUNDINGS: Final = Part(surroundings.NAMES, lambda blocks, _patterns: surroundings.rows_of(blocks))
-_TEMPLATES: Final = Part((TEMPLATE_SHARE,), _template_share)
 
 FEATURE_SETS: Final[Mapping[str, FeatureSet]] = {
     "victor-2008": FeatureSet((_PAPER,)),
     "victor-2": FeatureSet((_SURROUNDINGS,), is_learnt=True),
     "victor-3": FeatureSet((_SURROUNDINGS,), is_learnt=True),
-    "victor-2-templates": FeatureSet((_SURROUNDINGS, _TEMPLATES), is_learnt=True),
 }
 
 Conjunction = tuple[tuple[int, int], ...]
