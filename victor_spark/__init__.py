@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 StrPath: TypeAlias = str | PathLike[str]
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "clean", "cleaners", "language_shares", "load"]
+__all__ = ["__version__", "clean", "cleaners", "load"]
 
 
 def clean(
@@ -108,23 +108,6 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
 
 def _path(given: StrPath | None) -> str | None:
     return fspath(given) if isinstance(given, PathLike) else given
-
-
-def language_shares(document: "Document") -> dict[str, float]:
-    """The share of a page's letters in each language (ISO 639), largest first, at any status of the page.
-
-    Languages are identified block by block; blocks that are too short are left out.
-    """
-    from victor_spark import pipeline
-    from victor_spark.langid import identify
-    from victor_spark.langid.labels import iso
-
-    blocks = document.columns
-    by_code: dict[str, float] = {}
-    found = identify.shares(blocks.points, blocks.text_start, blocks.text_end, pipeline.profiles())
-    for label, share in found.items():
-        by_code[iso(label)] = by_code.get(iso(label), 0.0) + share
-    return by_code
 
 
 def cleaners() -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from inspect import formatannotation
 from numbers import Real
 from pathlib import Path
@@ -17,7 +17,6 @@ from victor_spark.errors import InputError, ModelError, TableError, UsageError
 from victor_spark.extractors import CRF_CLEANERS, check_name, load, models_of, template, victor
 from victor_spark.kernels import warn_if_uncompiled
 from victor_spark.langid.pages import PageLanguage, linguist
-from victor_spark.langid.profiles import Profiles
 from victor_spark.metadata.body import body, is_whole
 from victor_spark.model import decision
 from victor_spark.model.files import read_bytes
@@ -230,12 +229,6 @@ class PageCleaner:
         if what := file_types.only_named(html):
             raise InputError(f"html is {what}, not a page: pass the content of the page, as bytes or str")
         return _loaded(self.settings)(handed_over(html.encode("utf-8", "replace"), url, "utf-8"))
-
-
-@cache
-def profiles() -> Profiles:
-    """The language profiles that are shipped."""
-    return Profiles.from_bytes(read_bytes(directory("models") / PROFILES))
 
 
 @lru_cache(maxsize=8)

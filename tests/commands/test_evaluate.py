@@ -100,7 +100,7 @@ def test_the_report_is_one_well_formed_page_that_loads_nothing(output: Path) -> 
     assert not parser.open
     tags = [tag for tag, _ in parser.found]
     assert not {"script", "link", "img", "iframe"} & set(tags)
-    assert tags.count("svg") >= 3  # curve, bars by set, scatters
+    assert tags.count("svg") >= 2  # curve, bars by set
     assert not re.search(r"url\(\s*['\"]?(?!#)", report)
     every = [pair for _, attributes in parser.found for pair in attributes.items()]
     assert all(str(value).startswith("#") for key, value in every if key.endswith("href"))

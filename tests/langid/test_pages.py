@@ -121,14 +121,6 @@ def test_english_without_its_apostrophes_is_kept() -> None:
     assert "of the letters are lost" in (document.reason or "")
 
 
-def test_a_page_in_two_languages_has_the_share_of_each() -> None:
-    document = victor_spark.clean(page(*[CZECH] * 3, ENGLISH))
-    shares = victor_spark.language_shares(document)
-    assert list(shares) == ["cs", "en"]
-    assert shares["cs"] == pytest.approx(0.75, abs=0.05)
-    assert sum(shares.values()) == pytest.approx(1)
-
-
 def test_block_features_prefer_blocks_in_the_target_language() -> None:
     document = cleaned(page(CZECH, ENGLISH, CZECH), languages=("cs",), cleaner="victor-2008")
     langid1, langid2 = document.columns.langid1, document.columns.langid2

@@ -53,23 +53,6 @@ def bars(bars: Mapping[str, Mapping[str, Interval]], *, title: str, measure: str
     return figure
 
 
-def scatter(points: Sequence[tuple[float, float, str]], *, names: tuple[str, str], measure: str) -> "Figure":
-    """A dot (x, y, group) a page: what one cleaner makes of it against another, coloured by group."""
-    figure, axes = figure_of(5, 5)
-    for group in sorted({group for _, _, group in points}):
-        x, y = zip(*(point[:2] for point in points if point[2] == group), strict=True)
-        axes.scatter(x, y, s=9, alpha=0.6, linewidths=0, label=group)
-    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
-    axes.set(
-        xlabel=f"{measure}, {names[0]}",
-        ylabel=f"{measure}, {names[1]}",
-        xlim=(-0.02, 1.02),
-        ylim=(-0.02, 1.02),
-    )
-    axes.legend(fontsize="x-small")
-    return figure
-
-
 def histogram(histogram: Sequence[int], cut_off: int, n_pages: int, *, title: str) -> "Figure":
     """The histogram of a site's repeated strings with its cut-off (Foschini, Figure 3.2)."""
     figure, axes = figure_of(7, 4, title)

@@ -10,11 +10,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 from markupsafe import Markup
 
 from victor_spark import configuration, resources, scripts
@@ -35,7 +33,6 @@ _PAGE_COLUMNS: Final = (
 )  # fmt: skip
 _PARTS: Final = ("precision", "recall", "f1")
 
-_MAX_SCATTERS: Final = 3
 _MAX_GROUPS: Final = 16
 """Bars of more groups than this are too thin to read; the table has them all."""
 
@@ -133,7 +130,6 @@ def html(results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[M
         has_blocks=any(each[BLOCKS] for each in figures.values()),
         curves=Markup(curves),
         groupings=groupings,
-        scatters=list(map(Markup, _scatters(rows, measure))) if measure else [],
         worst=worst,
         most=MAX_CHARACTERS,
         best=_best,
@@ -167,18 +163,6 @@ def _bars(grouped: Mapping[str, Mapping[str, Any]], grouping: str, measure: str)
         return ""
     drawn = pictures.bars(bars, title="", measure=f"{measure} F1")
     return pictures.svg(drawn, grouping.replace(" ", "-"))
-
-
-def _scatters(rows: Table, measure: str) -> Iterator[str]:
-    """The first cleaners against each other, a dot a page."""
-    for number, (first, second) in enumerate(list(combinations(rows, 2))[:_MAX_SCATTERS]):
-        points = [
-            (evaluate.f1(a, measure), evaluate.f1(b, measure), a.set)
-            for a, b in zip(rows[first], rows[second], strict=True)
-        ]
-        points = [point for point in points if not np.isnan(point[:2]).any()]
-        drawn = pictures.scatter(points, names=(first, second), measure=f"{measure} F1")
-        yield pictures.svg(drawn, f"scatter{number}")
 
 
 def shown(measured: Measurement, ours: str, gold: str, measure: str) -> dict[str, Any]:
