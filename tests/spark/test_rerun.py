@@ -134,6 +134,12 @@ def test_sparks_own_filesystem_does_for_files_what_the_local_one_does(
     (tmp_path / "file").write_text("x")
     for files in (HadoopFiles(f"file://{tmp_path}/out a", spark), LocalFiles(str(tmp_path / "out b"))):
         file_systems.begins_empty_and_keeps_what_is_written_last(files)
+        files.write("_run/run.json.draft", b"of another writer")
+        with pytest.raises(TypeError):
+            files.write("_run/run.json", "no bytes")  # type: ignore[arg-type]
+        assert files.read("_run/run.json.draft") == b"of another writer"
+        assert files.names("_run") == ["run.json", "run.json.draft"]
+        files.remove("_run/run.json.draft")
         files.move("_run/run.json", "pages/language=čeština/a b.parquet")
         assert files.below("pages") == {"language=čeština/a b.parquet": len("druhý".encode())}
         assert files.below("_run") == files.below("nothing") == {}

@@ -57,6 +57,12 @@ def _place(location: str) -> PurePosixPath:
     return PurePosixPath(f"{scheme}:", url.netloc, os.path.normpath(url.path).lstrip("/"))
 
 
+def _draft(name: str) -> str:
+    """A hidden name beside the file, which no other writer chooses."""
+    folder, slash, last = name.rpartition("/")
+    return f"{folder}{slash}.{last}.{uuid4().hex[:12]}"
+
+
 class LocalFiles:
     """An output directory on this machine."""
 
@@ -97,7 +103,7 @@ class LocalFiles:
         path = self._root / name
         self._root.mkdir(exist_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}")  # of this process alone
+        draft = self._root / _draft(name)
         try:
             with draft.open("wb") as file:
                 file.write(content)
@@ -208,13 +214,16 @@ class HadoopFiles:
 
     def write(self, name: str, content: bytes) -> None:
         """Writes a file; an object store shows it only when it is whole, HDFS after the rename."""
-        path, draft = self._path(name), self._path(f"{name}.draft")
-        if self._stores_objects:
-            draft = path
-        with closing(self._system.create(draft, True)) as stream:
-            stream.write(bytearray(content))
-        if draft is not path:
-            self._rename(draft, path)
+        path = self._path(name)
+        draft = path if self._stores_objects else self._path(_draft(name))
+        try:
+            with closing(self._system.create(draft, True)) as stream:
+                stream.write(bytearray(content))
+            if draft is not path:
+                self._rename(draft, path)
+        finally:
+            if draft is not path:
+                self._system.delete(draft, False)
 
     def remove(self, name: str) -> None:
         """Removes a file or a tree, if it is there."""
