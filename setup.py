@@ -35,10 +35,11 @@ DIRECTIVES = {
     "initializedcheck": False,
 }
 CHECKS = {"boundscheck": True, "cdivision": False, "initializedcheck": True}
+USUAL = ({}, ["-O3", "-g0"])
 VARIANTS = {
-    "": ({}, ["-O3", "-g0"]),
+    "": USUAL,
     # For one version of Python: bench/stable_abi.py measures what the stable ABI costs.
-    "version": ({}, ["-O3", "-g0"]),
+    "version": USUAL,
     "checked": (CHECKS, ["-O0", "-g0", "-w"]),
     # No run-time library is linked: the fuzzer brings its own.
     "sanitized": (

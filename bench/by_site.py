@@ -49,9 +49,9 @@ def main() -> None:
                 command = [*COMMAND, "clean", *paths, "--output", output, *options.get(name, [])]
                 seconds.append(cpu_seconds(command, _events.logged_to(events)))
         n_pages = sum(pq.read_metadata(path).num_rows for path in (output / "pages").glob("*.parquet"))
-        text = sum(map(_text_bytes, (output / "_run/judging/pages").glob("*.parquet")))
+        text = sum(map(_text_bytes, (output / "_run/first_pass/pages").glob("*.parquet")))
         n_shuffled = _events.shuffled(events)
-        judged, known = (_size(output / f"_run/judging/{name}") for name in ("pages", "known-*"))
+        scored, known = (_size(output / f"_run/first_pass/{name}") for name in ("pages", "known-*"))
         sites = _size(table)
     print(f"## Two passes beside one ({n_pages} pages, {arguments.rounds} rounds)\n")
     for name, seconds in took.items():
@@ -59,9 +59,9 @@ def main() -> None:
         of_one = f"{statistics.median(ratios):.2f} of one pass, {min(ratios):.2f} to {max(ratios):.2f}"
         cpu = f"{1000 * statistics.median(seconds) / n_pages:.2f} ms of processor time a page"
         print(f"- {name}: {cpu} ({of_one})")
-    sizes = [size / n_pages / 1000 for size in (judged, text, known, n_shuffled)]
+    sizes = [size / n_pages / 1000 for size in (scored, text, known, n_shuffled)]
     print(
-        f"- judged pages on disk: {sizes[0]:.1f} kB a page (their text: {sizes[1]:.1f} kB before compression)"
+        f"- scored pages on disk: {sizes[0]:.1f} kB a page (their text: {sizes[1]:.1f} kB before compression)"
     )
     print(f"- table of sites: {sites / n_pages / 1000:.1f} kB a page")
     print(f"- sums of sites: {sizes[2]:.1f} kB a page on disk, {sizes[3]:.1f} kB shuffled between tasks\n")
@@ -71,8 +71,8 @@ def _text_bytes(path: Path) -> int:
     file = pq.ParquetFile(path)
     return sum(
         len(text or "")
-        for batch in file.iter_batches(columns=["judged.text"])
-        for text in batch["judged"].field("text").to_pylist()
+        for batch in file.iter_batches(columns=["scored.text"])
+        for text in batch["scored"].field("text").to_pylist()
     )
 
 

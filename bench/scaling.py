@@ -60,11 +60,11 @@ Other pages and processors give other figures: `victor plan` cleans a sample of 
 TWO_PASSES: Final = """\
 ## Two passes
 
-`--by-site` has {ratio} times the CPU time of one pass, {between} times the disk of `OUT/pages` for the judged
+`--by-site` has {ratio} times the CPU time of one pass, {between} times the disk of `OUT/pages` for the scored
 pages between the passes, and a shuffle of {shuffled:.1f} kB a page: the factors of `victor plan --by-site`,
 measured by `python bench/by_site.py` on annotated pages. The sums of sites that go back to the tasks have
 {sums:.0f} bytes a page on disk (invented pages, below). The shuffle is on the local disks of the executors;
-judged pages and sums are on the disk of OUT until the run is complete.
+scored pages and sums are on the disk of OUT until the run is complete.
 
 | | {titles} |
 |---|{line}
@@ -220,7 +220,7 @@ def _two_passes(measured: dict[str, Any], skewed: list[dict[str, Any]]) -> str:
     hours = {n: estimate.TWO_PASSES * n / measured["pages_per_core_second"] / 3600 for n in counts.values()}
     rows = {f"time on {n:,} cores": [_time(each / n) for each in hours.values()] for n in CORES}
     for name, n_bytes in (
-        ("judged pages on disk", estimate.BETWEEN * written),
+        ("scored pages on disk", estimate.BETWEEN * written),
         ("sums of sites on disk", sums),
         ("shuffled", estimate.SHUFFLED),
         ("written", written),

@@ -85,9 +85,9 @@ def measured(name: str, sizes: list[int], options: tuple[str, ...]) -> Measured:
         write_crawl(folder / "crawl", sizes)
         conf = _events.settings(folder / "events")
         turn = scale.job([folder / "crawl"], folder / "out", "local[2]", (), options=options, conf=conf)
-        between = folder / "out/_run/judging"
+        between = folder / "out/_run/first_pass"
         sums = sum(path.stat().st_size for path in between.glob("known-*/**/*.parquet"))
-        judged = sum(path.stat().st_size for path in between.glob("pages/*.parquet"))
+        scored = sum(path.stat().st_size for path in between.glob("pages/*.parquet"))
         shuffled = _events.shuffled(folder / "events")
         longest = max(_events.task_seconds(folder / "events"))
         n_rows = sum(pq.read_metadata(path).num_rows for path in (folder / "out/pages").glob("*.parquet"))
@@ -101,7 +101,7 @@ def measured(name: str, sizes: list[int], options: tuple[str, ...]) -> Measured:
         len(sizes),
         ms=1000 * turn.cpu / n_rows,
         shuffled=shuffled / n_rows,
-        between=judged / n_rows,
+        between=scored / n_rows,
         sums=sums / n_rows,
         longest_task=longest,
         memory=memory,
@@ -166,7 +166,7 @@ def report(found: list[Measured], n_pages: int, n_sites: int) -> Iterator[str]:
     yield "the most that a process of each kind has resident, in MB."
     yield ""
     kinds = sorted({kind for each in found for kind in each.memory})
-    yield f"| | pages | CPU ms | shuffled | judged pages | sums | longest task | {' | '.join(kinds)} |"
+    yield f"| | pages | CPU ms | shuffled | scored pages | sums | longest task | {' | '.join(kinds)} |"
     yield "|---|" + "---:|" * (6 + len(kinds))
     for each in found:
         memory = " | ".join(f"{each.memory.get(kind, 0):.0f}" for kind in kinds)

@@ -237,7 +237,7 @@ def _loaded(settings: Settings) -> Callable[[Record], Document]:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Scored:
     """A page with a cleaner's scores and facts for its document; `kept`, unless it is still to be decided."""
 
     page: Page
@@ -249,13 +249,13 @@ class Judged:
     kept: Bool | None = None
 
 
-def deciding(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Judged], Document]:
+def deciding(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Scored], Document]:
     """The function that makes the document of a page whose scores are known, as `cleaning` does."""
     templates = _templates(settings, models)
 
-    def decide(judged: Judged) -> Document:
-        page = templates.marked(judged.page) if templates else judged.page
-        return _decided(replace(judged, page=page), settings, templates, unmeasured, None, None)
+    def decide(scored: Scored) -> Document:
+        page = templates.marked(scored.page) if templates else scored.page
+        return _decided(replace(scored, page=page), settings, templates, unmeasured, None, None)
 
     return decide
 
@@ -277,12 +277,12 @@ def _document(
     page = templates.marked(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
-    judged = Judged(page, scores, facts.language.score, facts.charset, facts.repairs, facts.markup)
-    return _decided(judged, settings, templates, lap, status, reason)
+    scored = Scored(page, scores, facts.language.score, facts.charset, facts.repairs, facts.markup)
+    return _decided(scored, settings, templates, lap, status, reason)
 
 
 def _decided(
-    judged: Judged,
+    scored: Scored,
     settings: Settings,
     templates: SiteTemplates | None,
     lap: Lap,
@@ -290,8 +290,8 @@ def _decided(
     reason: str | None,
 ) -> Document:
     """The document of a page: a `status` says that no cleaner saw it."""
-    page, scores = judged.page, judged.scores
-    kept, headline = _kept(page, scores, settings) if judged.kept is None else (judged.kept, scores.headline)
+    page, scores = scored.page, scored.scores
+    kept, headline = _kept(page, scores, settings) if scored.kept is None else (scored.kept, scores.headline)
     scores = replace(scores, headline=headline)
     if status is None and (settings.without or settings.including):
         kept = roles.chosen(
@@ -318,14 +318,14 @@ def _decided(
         status, reason = "empty", f"expected F1 {expected or 0.0:.2f}, below {settings.fail_below:g}"
     return Document(
         status=status or "ok",
-        reason=judged.repairs if status is None else reason,
+        reason=scored.repairs if status is None else reason,
         text=text if status is None else "",
         html=page.html,
         title=page.title,
         url=page.url,
         language=page.language,
-        language_score=judged.language_score,
-        charset=judged.charset,
+        language_score=scored.language_score,
+        charset=scored.charset,
         cleaner=settings.cleaner,
         columns=page.blocks,
         scores=scores,
@@ -333,8 +333,8 @@ def _decided(
         cut=cut,
         p_content=decision.mean_content(scores.probabilities, page.blocks, kept) if kept.any() else None,
         expected_f1=expected,
-        markup=judged.markup,
-        repairs=judged.repairs,
+        markup=scored.markup,
+        repairs=scored.repairs,
     )
 
 

@@ -96,34 +96,34 @@ RECORDS: Final = pa.schema(
 """One row per HTML record, not cleaned; `status` is ok where it can be."""
 
 
-def judged_dtype(name: str) -> np.dtype[Any]:
+def scored_dtype(name: str) -> np.dtype[Any]:
     """The type of the numbers in a list of block rows."""
-    return JUDGED_SCORES.get(name) or COLUMNS[name].dtype
+    return SCORE_COLUMNS.get(name) or COLUMNS[name].dtype
 
 
-def _judged(*names: str) -> pa.Field:
+def _scored(*names: str) -> pa.Field:
     """What the second pass needs of a page: texts, scores, and columns of `Blocks`, unsigned as signed."""
     kinds: list[tuple[str, pa.DataType]] = []
     for name in names:
-        if name in JUDGED_TEXTS:
+        if name in SCORED_TEXTS:
             kinds.append((name, pa.string()))
         else:
-            dtype = judged_dtype(name)
+            dtype = scored_dtype(name)
             signed = dtype if dtype.kind == "f" else f"i{dtype.itemsize}"
             kinds.append((name, pa.list_(pa.from_numpy_dtype(signed))))
-    return pa.field("judged", pa.struct(kinds))
+    return pa.field("scored", pa.struct(kinds))
 
 
-JUDGED_TEXTS: Final = ("repairs", "text", "html")
-JUDGED_SCORES: Final = {
+SCORED_TEXTS: Final = ("repairs", "text", "html")
+SCORE_COLUMNS: Final = {
     "kept": np.dtype(np.bool_),
     "p_other": np.dtype(np.float32),
     "probabilities": np.dtype(np.float64),
 }
 _DECISIVE: Final = [name for name, column in COLUMNS.items() if DECISIVE in column.notes]
-JUDGED: Final = _judged(*JUDGED_TEXTS, "kept", "p_other", *_DECISIVE)
-JUDGED_WHOLE: Final = _judged(
-    *JUDGED_TEXTS, "kept", "probabilities", *(name for name in COLUMNS if name != "points")
+SCORED: Final = _scored(*SCORED_TEXTS, "kept", "p_other", *_DECISIVE)
+SCORED_WHOLE: Final = _scored(
+    *SCORED_TEXTS, "kept", "probabilities", *(name for name in COLUMNS if name != "points")
 )
 """Block rows between the passes of `victor clean --by-site`; null where no cleaner saw the page."""
 
@@ -131,8 +131,8 @@ BY_SITE: Final = ("site", "n_site_pages", "n_added_by_site", "n_removed_by_site"
 """The columns that say what `--by-site` changed."""
 
 ON_REQUEST: Final = {name: pa.field(name, kind) for name, kind, _ in _ON_REQUEST} | {
-    "judged": JUDGED,
-    "judged_whole": JUDGED_WHOLE,
+    "scored": SCORED,
+    "scored_whole": SCORED_WHOLE,
 }
 """These columns, and the block rows, of which each run has one kind at most."""
 

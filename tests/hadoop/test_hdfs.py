@@ -44,7 +44,7 @@ def test_from_hdfs_to_hdfs_the_rows_are_those_of_a_disk(
 def test_by_site_reads_what_it_wrote_and_webhdfs_is_an_input(
     victor: Victor, hdfs: Hdfs, expected: list[Outcome], tmp_path: Path
 ) -> None:
-    """Executors read the judged pages, which Spark wrote to HDFS, between the passes and in the second."""
+    """Executors read the scored pages, which Spark wrote to HDFS, between the passes and in the second."""
     pattern = f"{hdfs.web}/crawl/*.warc.gz"
     code, lines = victor("clean", pattern, "--by-site", "--output", f"{hdfs.url}/sites")
     assert code == 0, lines

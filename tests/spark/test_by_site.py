@@ -115,8 +115,8 @@ def test_sites_of_one_page_get_the_rows_of_one_pass(
     assert len(found) == len(one_pass) == 18
     assert any("\t" in (row["text"] or "") for row in one_pass)  # of a table
     assert of_one_page(found) == of_one_page(one_pass)
-    judged = [row for row in found if "hollow" not in row["url"]]
-    assert {row["n_site_pages"] for row in judged if "tales" not in row["url"]} == {1}
+    scored = [row for row in found if "hollow" not in row["url"]]
+    assert {row["n_site_pages"] for row in scored if "tales" not in row["url"]} == {1}
     assert [row["n_site_pages"] for row in found if "hollow" in row["url"]] == [None]
     assert {row["n_site_pages"] for row in found if "tales" in row["url"]} == {12}
     assert {row["site"] for row in found if "tales" in row["url"]} == {"tales.example"}
@@ -152,8 +152,8 @@ def test_every_option_gives_sites_of_one_page_the_rows_of_one_pass(
 
 
 def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(two_passes: Whole, kept: Whole) -> None:
-    assert sorted(path.name for path in (two_passes[0] / "_run/judging").iterdir()) == ["_run"]
-    assert len(list((kept[0] / "_run/judging/pages").glob("*.parquet"))) > 1
+    assert sorted(path.name for path in (two_passes[0] / "_run/first_pass").iterdir()) == ["_run"]
+    assert len(list((kept[0] / "_run/first_pass/pages").glob("*.parquet"))) > 1
     assert kept[1] == two_passes[1]
 
 
@@ -163,7 +163,7 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(
     """A run that was killed in the first pass, between the passes, or in the second pass resumes there."""
     output, (before, whole) = tmp_path / "out", kept
     shutil.copytree(before, output)
-    judging = output / "_run/judging"
+    first_pass = output / "_run/first_pass"
 
     (output / "_run/run.json").unlink()  # killed in the second pass
     max((output / "_run/ledger").iterdir()).unlink()
@@ -174,7 +174,7 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(
         (output / "_run" / name).unlink()
     shutil.rmtree(output / "_run/ledger")
     shutil.rmtree(output / "pages")
-    (judging / "known.json").unlink()  # while the sums were made
+    (first_pass / "known.json").unlink()  # while the sums were made
     assert status.status(str(output))["passing"] == "first"
     with pytest.raises(OutputError, match="was written with by_site"):  # not overwritten by one pass
         clean(output)
@@ -184,13 +184,13 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(
         (output / "_run" / name).unlink()
     shutil.rmtree(output / "_run/ledger")
     shutil.rmtree(output / "pages")
-    (judging / "_run/run.json").unlink()  # in the first pass
-    max((judging / "_run/ledger").iterdir()).unlink()
+    (first_pass / "_run/run.json").unlink()  # in the first pass
+    max((first_pass / "_run/ledger").iterdir()).unlink()
     assert clean(output, sites=KEEPING) == whole
-    assert json.loads((output / "_run/run.json").read_bytes())["judging"]["n_bytes"] > 0
+    assert json.loads((output / "_run/run.json").read_bytes())["first_pass"]["n_bytes"] > 0
 
 
-def test_damaged_judged_pages_end_the_run_and_lose_no_rows(clean: Run, kept: Whole, tmp_path: Path) -> None:
+def test_damaged_scored_pages_end_the_run_and_lose_no_rows(clean: Run, kept: Whole, tmp_path: Path) -> None:
     """The failure budget doesn't cover a damaged file of block rows: the run stops."""
     output, (before, whole) = tmp_path / "out", kept
     shutil.copytree(before, output)
@@ -198,9 +198,9 @@ def test_damaged_judged_pages_end_the_run_and_lose_no_rows(clean: Run, kept: Who
         (output / "_run" / name).unlink()
     shutil.rmtree(output / "_run/ledger")
     shutil.rmtree(output / "pages")
-    victim = max((output / "_run/judging/pages").glob("*.parquet"))
+    victim = max((output / "_run/first_pass/pages").glob("*.parquet"))
     victim.write_bytes(b"?" * victim.stat().st_size)
-    with pytest.raises(OutputError, match=r"judged pages can't be read: .*; remove _run/judging"):
+    with pytest.raises(OutputError, match=r"scored pages can't be read: .*; remove _run/first_pass"):
         clean(output, sites=KEEPING)
     assert not (output / "_run/run.json").exists()
     shutil.rmtree(output / "_run")
@@ -223,6 +223,6 @@ def test_an_output_that_tasks_cannot_read_stops_the_run_before_its_first_page(
     """Spark writes to a view of a disk, which Python can't read, as hdfs:// without libhdfs."""
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
     hadoop.set("fs.viewfs.mounttable.crawls.link./clean", tmp_path.as_uri())
-    with pytest.raises(OutputError, match=r"^viewfs://crawls/clean/out/_run/judging: .*viewfs"):
+    with pytest.raises(OutputError, match=r"^viewfs://crawls/clean/out/_run/first_pass: .*viewfs"):
         clean(output="viewfs://crawls/clean/out", sites=TWO)
     assert not list(tmp_path.rglob("*.parquet"))

@@ -129,8 +129,8 @@ def test_a_single_page_of_a_later_crawl_is_decided_with_the_table(clean: Clean, 
 def test_two_passes_add_the_table_to_the_pages_of_the_crawl(clean: Clean, known: Path) -> None:
     out = clean(of_tales(range(12, 15)), sites=KEEPING, cleaning=Settings(sites=str(known)))
     assert {row["n_site_pages"] for row in rows(out)} == {15}
-    judging = pq.read_table(out / "_run/judging/pages")
-    assert len(judging) == 3
+    first_pass = pq.read_table(out / "_run/first_pass/pages")
+    assert len(first_pass) == 3
 
 
 def test_tables_of_two_crawls_add_up_to_that_of_both(

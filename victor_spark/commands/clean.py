@@ -71,7 +71,7 @@ SITES: Final = Group(
     "decisions by site (two passes)",
     switch("--by-site", "decide each page with the other pages of its site, which should be in INPUT"),
     option("--group-by SITE", f"a site is: {', '.join(GROUPINGS)}", check_grouping, dest="grouping"),
-    switch("--keep-blocks", "keep OUT/_run/judging, which `victor sites write` reads"),
+    switch("--keep-blocks", "keep OUT/_run/first_pass, which `victor sites write` reads"),
 )
 ROWS: Final = Group(
     "rows",

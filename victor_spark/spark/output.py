@@ -35,7 +35,7 @@ REPORT: Final = "_run/report.html"
 LEDGER: Final = "_run/ledger"
 FAILURES: Final = "_run/failures"
 STAGED: Final = "_run/staged"
-JUDGING: Final = "_run/judging"
+FIRST_PASS: Final = "_run/first_pass"
 
 _N_READERS: Final = 16
 _N_DIFFERENCES_SHOWN: Final = 3
@@ -66,7 +66,7 @@ def finished_run(
     `stored_in`: the manifest that has the shards as they were.
     Raises OutputError with the differences if OUT is of a different command or of shards that changed.
     """
-    if not _begun(files, config, options, f"{JUDGING}/{CONFIG}"):
+    if not _begun(files, config, options, f"{FIRST_PASS}/{CONFIG}"):
         return None
     if stored_in != MANIFEST and files.read(stored_in) is None:  # a user removed it
         return stored(files, RUN)

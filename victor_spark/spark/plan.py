@@ -313,7 +313,7 @@ def _weights(shards: pa.Table) -> Int64:
 def _n_splits(shards: pa.Table, split_bytes: int) -> Int64:
     """How many ranges each shard is cut into: pages, or records picked from a file, into one."""
     sizes = _filled(shards, "size", 0)
-    pages = np.isin(np.asarray(shards["kind"].to_pylist(), dtype=object), ("html", "judged"))
+    pages = np.isin(np.asarray(shards["kind"].to_pylist(), dtype=object), ("html", "scored"))
     cut_already = _filled(shards, "n_bytes", -1) != _filled(shards, "size", -1)
     return np.where(pages | cut_already, 1, np.maximum(-(-sizes // split_bytes), 1))
 

@@ -168,9 +168,9 @@ class SiteOptions:
 
 
 ONE_PASS: Final = ""
-JUDGING: Final = "judging"
-DECIDING: Final = "deciding"
-"""Passes of a run: `--by-site` has two, the first leaves the judged pages, the second decides."""
+FIRST_PASS: Final = "first"
+SECOND_PASS: Final = "second"
+"""Passes of a run: `--by-site` has two, the first leaves the scored pages, the second decides."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,11 +204,11 @@ class CleanRequest:
     def schema(self) -> pa.Schema:
         """The pages table that this run, or this pass of it, writes."""
         names, cleaning = set(self.rows.columns), self.cleaning
-        if self.passing == JUDGING:
+        if self.passing == FIRST_PASS:
             # Whether the second pass looks at more of a page than its text and layout.
             is_whole = bool(cleaning.without or cleaning.including or cleaning.templates)
             is_whole = is_whole or not names.isdisjoint(("blocks", "markdown"))
-            names |= {"site", "crawl", "judged_whole" if is_whole else "judged"}
+            names |= {"site", "crawl", "scored_whole" if is_whole else "scored"}
         elif self.sites.by_site:
             names |= set(tables.BY_SITE)
         return tables.pages(*names)

@@ -17,7 +17,7 @@ from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain, site
 from victor_spark.rendering.plain import needs_html
 from victor_spark.roles import ROLES
-from victor_spark.spark.request import JUDGING, CleanRequest
+from victor_spark.spark.request import FIRST_PASS, CleanRequest
 from victor_spark.warc import file_types, reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
@@ -74,7 +74,7 @@ class RowBatch:
                 self._n_bytes += len(encoded)
             elif isinstance(value, bytes):
                 self._n_bytes += len(value)
-        if page := kept.get("judged"):
+        if page := kept.get("scored"):
             self._n_bytes += len(page.columns.text) + len(page.html) + _BLOCK_BYTES * page.n_blocks
         self._n_bytes += _ROW_BYTES + _BLOCK_BYTES * len(kept.get("blocks") or ())
         self._rows.append(kept)
@@ -204,12 +204,12 @@ def _block_structs(page: Any) -> pa.StructArray:
     return pa.StructArray.from_arrays(arrays, fields=list(tables.BLOCK))
 
 
-def _judged_structs(documents: Sequence[Document | None], kind: pa.StructType) -> pa.StructArray:
-    """The pages as rows of `tables.JUDGED`, or `JUDGED_WHOLE`; null for None."""
+def _scored_structs(documents: Sequence[Document | None], kind: pa.StructType) -> pa.StructArray:
+    """The pages as rows of `tables.SCORED`, or `SCORED_WHOLE`; null for None."""
     there = [document for document in documents if document is not None]
     is_whole = "probabilities" in kind.names
     arrays = [
-        _judged_texts(name, there, is_whole) if name in tables.JUDGED_TEXTS else _judged_lists(name, there)
+        _scored_texts(name, there, is_whole) if name in tables.SCORED_TEXTS else _scored_lists(name, there)
         for name in kind.names
     ]
     found = pa.StructArray.from_arrays(arrays, fields=list(kind))
@@ -218,7 +218,7 @@ def _judged_structs(documents: Sequence[Document | None], kind: pa.StructType) -
     return found.take(pa.array(places, mask=missing))
 
 
-def _judged_texts(name: str, documents: Sequence[Document], is_whole: bool) -> pa.Array:
+def _scored_texts(name: str, documents: Sequence[Document], is_whole: bool) -> pa.Array:
     """Of a page without tables and formulas, the plain text needs no html."""
     if name == "repairs":
         return pa.array([document.repairs for document in documents], pa.string())
@@ -228,15 +228,15 @@ def _judged_texts(name: str, documents: Sequence[Document], is_whole: bool) -> p
     return pa.array([text.encode("utf-8", "replace") for text in texts], pa.string())
 
 
-def _judged_lists(name: str, documents: Sequence[Document]) -> pa.ListArray:
-    values = [_judged_values(name, document).ravel() for document in documents]
+def _scored_lists(name: str, documents: Sequence[Document]) -> pa.ListArray:
+    values = [_scored_values(name, document).ravel() for document in documents]
     ends = np.cumsum([0, *map(len, values)], dtype=np.int32)
-    dtype = tables.judged_dtype(name)
+    dtype = tables.scored_dtype(name)
     joined = np.concatenate([np.zeros(0, dtype), *values])
     return pa.ListArray.from_arrays(ends, joined if dtype.kind == "f" else joined.view(f"i{dtype.itemsize}"))
 
 
-def _judged_values(name: str, document: Document) -> npt.NDArray[Any]:
+def _scored_values(name: str, document: Document) -> npt.NDArray[Any]:
     if name == "p_other":
         return document.scores.probabilities[:, OTHER].astype(np.float32)
     if name == "probabilities":
@@ -244,7 +244,7 @@ def _judged_values(name: str, document: Document) -> npt.NDArray[Any]:
     return document.kept if name == "kept" else np.ascontiguousarray(getattr(document.columns, name))
 
 
-_NESTED: Final[dict[str, Callable[..., pa.Array]]] = {"blocks": _block_lists, "judged": _judged_structs}
+_NESTED: Final[dict[str, Callable[..., pa.Array]]] = {"blocks": _block_lists, "scored": _scored_structs}
 
 
 class StageTimer:
@@ -313,10 +313,10 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
         else:
             document = clean(record)
             made = document_row(record, document, schema.names)
-            if request.passing == JUDGING and document.scores.expected_f1 is not None:
-                made |= {**stated(document), "judged": replace(document, markup=None)}
+            if request.passing == FIRST_PASS and document.scores.expected_f1 is not None:
+                made |= {**stated(document), "scored": replace(document, markup=None)}
                 made |= {"text": None, "text_hash": None}
-        if request.passing == JUDGING:
+        if request.passing == FIRST_PASS:
             made["site"] = site(record.url, request.sites.grouping)
         timer("rows")
         return made

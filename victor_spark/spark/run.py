@@ -20,7 +20,7 @@ from victor_spark.spark.files import Files, address, is_local, open_files, outpu
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally, add_wave, gauges, many, progress
 from victor_spark.spark.record import Run
-from victor_spark.spark.request import DECIDING, JUDGING, CleanRequest
+from victor_spark.spark.request import FIRST_PASS, SECOND_PASS, CleanRequest
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.tasks import clean_task
 from victor_spark.spark.waves import Writing, Written
@@ -72,7 +72,7 @@ def _run_on_spark(files: Files | None, this: Run) -> dict[str, Any]:
 
 def _finished(files: Files, this: Run) -> dict[str, Any] | None:
     """The run.json of an earlier run of the same command, if it is complete; checks the failure budget."""
-    request, first = this.request, f"{output.JUDGING}/{output.MANIFEST}"
+    request, first = this.request, f"{output.FIRST_PASS}/{output.MANIFEST}"
     stored_in = first if request.sites.by_site else output.MANIFEST
     found = output.finished_run(files, this.config, this.shards, request.options, stored_in)
     if found:
@@ -85,30 +85,30 @@ def _finished(files: Files, this: Run) -> dict[str, Any] | None:
 
 
 def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
-    """Both passes: judges the pages, sums up what each site's pages have in common, decides."""
-    request, folder = this.request, f"{files.location}/{output.JUDGING}"
+    """Both passes: scores the pages, sums up what each site's pages have in common, decides."""
+    request, folder = this.request, f"{files.location}/{output.FIRST_PASS}"
     rows = replace(request.rows, partition_by=None, target_file_size=None)
-    judging = open_files(folder, spark)
-    judging.lock = files.lock
+    first_pass = open_files(folder, spark)
+    first_pass.lock = files.lock
     with output_errors(folder):  # tasks read it as they read inputs
-        storage.is_directory(address(judging))
-    judged = output.finished_run(judging, this.config, this.shards, request.options)
-    if judged is None or site_sums.judged_sizes(judging) is None:
+        storage.is_directory(address(first_pass))
+    scored = output.finished_run(first_pass, this.config, this.shards, request.options)
+    if scored is None or site_sums.scored_sizes(first_pass) is None:
         for name in (output.CONFIG, output.PLAN, output.MANIFEST, output.LEDGER):
-            files.remove(name)  # of a second pass that had other judged pages
+            files.remove(name)  # of a second pass that had other scored pages
         log("first pass: each page by itself")
         cleaning = replace(request.cleaning, sites=None)
-        passing = replace(request, rows=rows, output=folder, passing=JUDGING, cleaning=cleaning)
+        passing = replace(request, rows=rows, output=folder, passing=FIRST_PASS, cleaning=cleaning)
         first = replace(this, request=passing)
-        judged = _run(spark, judging, first)
-    found = site_sums.judged_sizes(judging) or {}
+        scored = _run(spark, first_pass, first)
+    found = site_sums.scored_sizes(first_pass) or {}
     log(f"between the passes: what pages of a site have in common, of {many(len(found), 'file')}")
-    with waves.disk_errors(judging.location):
-        known = site_sums.gather(spark, judging, found, this.id, this.earlier)
+    with waves.disk_errors(first_pass.location):
+        known = site_sums.gather(spark, first_pass, found, this.id, this.earlier)
     log("second pass: each page with what is known of its site")
-    second = replace(request, passing=DECIDING, known=f"{address(judging)}/{known}")
-    shards = site_sums.judged_files(judging, found)
-    finished = _run(spark, files, replace(this, shards=shards, request=second), judged)
+    second = replace(request, passing=SECOND_PASS, known=f"{address(first_pass)}/{known}")
+    shards = site_sums.scored_files(first_pass, found)
+    finished = _run(spark, files, replace(this, shards=shards, request=second), scored)
     _tidy(files, request)
     return finished
 
@@ -116,9 +116,9 @@ def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
 def _tidy(files: Files, request: CleanRequest) -> None:
     """Removes what the second pass needed, unless it is to be kept."""
     if request.sites.by_site and not request.sites.keep_blocks:
-        known = output.stored(files, f"{output.JUDGING}/{site_sums.KNOWN}")
+        known = output.stored(files, f"{output.FIRST_PASS}/{site_sums.KNOWN}")
         for name in (output.PAGES, *([known["folder"]] if known else []), site_sums.KNOWN):
-            files.remove(f"{output.JUDGING}/{name}")
+            files.remove(f"{output.FIRST_PASS}/{name}")
 
 
 def _run(
@@ -153,12 +153,12 @@ def _run(
     finished = record.run_json(this, found, len(done), context)
     if first is not None:
         if finished["n_rows"] != first["n_rows"]:
-            rows = f"{first['n_rows']} rows were judged, and {finished['n_rows']} decided"
-            raise OutputError(f"{request.output}: {rows}; remove {output.JUDGING} from it, and run again")
+            rows = f"{first['n_rows']} rows were scored, and {finished['n_rows']} decided"
+            raise OutputError(f"{request.output}: {rows}; remove {output.FIRST_PASS} from it, and run again")
         names = ("started_at", "finished_at", "n_bytes", "seconds", "stages")
-        finished["judging"] = {name: first[name] for name in names}
+        finished["first_pass"] = {name: first[name] for name in names}
     output.finish(files, finished)
-    if request.passing != JUDGING:
+    if request.passing != FIRST_PASS:
         _log(finished, request.output)
     return finished
 

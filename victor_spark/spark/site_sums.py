@@ -1,7 +1,7 @@
 """What the pages of each site have in common, summed up over a crawl, for the second pass of `--by-site`
 and for the table that `victor sites write` writes.
 
-The text of pages stays where it is. Only sums travel: of each file of judged pages and each key of a site
+The text of pages stays where it is. Only sums travel: of each file of scored pages and each key of a site
 (its layouts, its texts) one row, to where the rows of that key meet. Back to the file goes what the whole
 crawl knows of the keys that it has. So no task holds a site, and a site with half of all pages has as many
 rows as it has keys in each file.
@@ -25,7 +25,7 @@ from victor_spark.logs import log
 from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
 from victor_spark.sites.table import EXAMPLE, KEYED, OF_SITE, SITES, SUMS, SiteTable
-from victor_spark.spark import judged, output, plan, waves
+from victor_spark.spark import output, plan, second_pass, waves
 from victor_spark.spark.files import (
     Files,
     HadoopFiles,
@@ -34,8 +34,8 @@ from victor_spark.spark.files import (
     open_files,
     output_errors,
 )
-from victor_spark.spark.judged import OF_FILES, stem
 from victor_spark.spark.progress import many, progress_of_group
+from victor_spark.spark.second_pass import OF_FILES, stem
 from victor_spark.spark.session import job
 from victor_spark.spark.tasks import REPORT_DDL, Target, write_partition
 from victor_spark.warc.shard import Shard
@@ -50,8 +50,8 @@ Examples = dict[int, tuple[int, str, str, float]]
 """Key → length of its longest text (cut), and the columns of `table.EXAMPLE`."""
 
 
-def judged_sizes(files: Files) -> dict[str, int] | None:
-    """All files of judged pages, with their sizes; None if the first pass is incomplete, or they are gone."""
+def scored_sizes(files: Files) -> dict[str, int] | None:
+    """All files of scored pages, with their sizes; None if the first pass is incomplete, or they are gone."""
     run, entries = output.stored(files, output.RUN), list(output.entries(files))
     there = files.below(output.PAGES)
     is_complete = run is not None and len(entries) == run["n_waves"]
@@ -60,10 +60,10 @@ def judged_sizes(files: Files) -> dict[str, int] | None:
     return {name: size for entry in entries for name, size in entry.files.items()}
 
 
-def judged_files(files: Files, sizes: Mapping[str, int]) -> pa.Table:
-    """Files of judged pages as shards (columns of `plan.SHARDS`)."""
+def scored_files(files: Files, sizes: Mapping[str, int]) -> pa.Table:
+    """Files of scored pages as shards (columns of `plan.SHARDS`)."""
     folder = f"{address(files)}/{output.PAGES}"
-    return plan.of_shards(Shard(f"{folder}/{name}", sizes[name], "judged") for name in sorted(sizes))
+    return plan.of_shards(Shard(f"{folder}/{name}", sizes[name], "scored") for name in sorted(sizes))
 
 
 def table_files(found: SiteTable) -> pa.Table:
@@ -74,7 +74,7 @@ def table_files(found: SiteTable) -> pa.Table:
 def gather(
     spark: SparkSession, files: Files, sizes: Mapping[str, int], group: str, earlier: SiteTable | None = None
 ) -> str:
-    """The folder, below `files`, with the sums for each of these files of judged pages; made if missing.
+    """The folder, below `files`, with the sums for each of these files of scored pages; made if missing.
 
     `earlier`: what other crawls know of the sites, which is added.
     """
@@ -89,7 +89,7 @@ def gather(
     context.addJobTag(group)
     context.setJobGroup(group, "victor clean, sums of sites", interruptOnCancel=True)
     with progress_of_group(context):
-        shards = judged_files(files, sizes)
+        shards = scored_files(files, sizes)
         if earlier is not None:
             shards = pa.concat_tables([shards, table_files(earlier)])
         _write(spark, files, folder, shards, n_tasks)
@@ -117,7 +117,7 @@ def totals(rows: DataFrame) -> DataFrame:
 def sums_partition(
     batches: Iterable[pa.RecordBatch], *, schema: pa.Schema = OF_FILES
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of files of judged pages, and of tables of sites → batches of `schema`: OF_FILES or SITES."""
+    """Batches of files of scored pages, and of tables of sites → batches of `schema`: OF_FILES or SITES."""
     for batch in batches:
         for row in batch.to_pylist():
             shard = plan.shard(row)
@@ -130,10 +130,10 @@ def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     sites: dict[str, list[Contributions]] = {}
     examples: dict[str, Examples] = {}
     n_waiting = 0
-    for row in judged.stored_rows(shard, text=has_examples):
-        if row["judged"] is None or row["site"] is None:
+    for row in second_pass.stored_rows(shard, text=has_examples):
+        if row["scored"] is None or row["site"] is None:
             continue
-        page = judged.page_of(row)
+        page = second_pass.page_of(row)
         blocks, own = page.page.blocks, page.scores.probabilities
         found = evidence.contributions(blocks, own)
         sites.setdefault(row["site"], []).append(found)
@@ -205,19 +205,19 @@ def _run(sources: Sequence[str], target: str, spark: SparkSession) -> None:
 
 def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
     """The files of a run's block rows or of a table as shards, and how pages are grouped into sites."""
-    judging = open_files(f"{location.rstrip('/')}/{output.JUDGING}", spark)
-    if judging.names("_run") is None:
+    first_pass = open_files(f"{location.rstrip('/')}/{output.FIRST_PASS}", spark)
+    if first_pass.names("_run") is None:
         location = address(open_files(location, spark))  # absolute, for tasks
         found = SiteTable(location, table.listing(location))
         return table_files(found), found.grouping
-    sizes = judged_sizes(judging)
+    sizes = scored_sizes(first_pass)
     if sizes is None:
         raise OutputError(
             f"{location}: this run kept no block rows (the column blocks is something else); clean into a "
             "new OUT with --by-site --keep-blocks"
         )
-    config = output.stored(judging, output.CONFIG) or {}
-    return judged_files(judging, sizes), config["sites"]["grouping"]
+    config = output.stored(first_pass, output.CONFIG) or {}
+    return scored_files(first_pass, sizes), config["sites"]["grouping"]
 
 
 def _write_table(shards: DataFrame, location: str, grouping: str) -> None:

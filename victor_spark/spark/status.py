@@ -20,8 +20,8 @@ def status(location: str) -> dict[str, Any]:
     one all figures are about.
     """
     with opened(location) as files:
-        if files.read(output.CONFIG) is None and files.names(output.JUDGING) is not None:
-            first = status(f"{location.rstrip('/')}/{output.JUDGING}")
+        if files.read(output.CONFIG) is None and files.names(output.FIRST_PASS) is not None:
+            first = status(f"{location.rstrip('/')}/{output.FIRST_PASS}")
             return {**first, "output": location, "complete": False, "passing": "first"}
         if files.names("_run") is None:
             raise OutputError(f"{location}: holds no run of victor clean")

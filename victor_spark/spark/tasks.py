@@ -25,10 +25,10 @@ from pyspark import Accumulator, Broadcast, TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import logs
-from victor_spark.spark import judged, plan
+from victor_spark.spark import plan, second_pass
 from victor_spark.spark.counts import Counts, total
 from victor_spark.spark.record import models_hashes
-from victor_spark.spark.request import DECIDING, CleanRequest
+from victor_spark.spark.request import SECOND_PASS, CleanRequest
 from victor_spark.spark.rows import Work, page_work, row_batches
 from victor_spark.spark.sandbox import Sandbox
 from victor_spark.warc import remote_files
@@ -116,7 +116,7 @@ def _prepared(task: CleanTask) -> tuple[Work, Sandbox]:
         for _, other in _CURRENT.values():
             other.close()
         _CURRENT.clear()
-        make = judged.work if task.request.passing == DECIDING else page_work
+        make = second_pass.work if task.request.passing == SECOND_PASS else page_work
         work = make(task.request, task.models.value)
         _CURRENT[task] = work, Sandbox(work, task.request.limits)
     return _CURRENT[task]

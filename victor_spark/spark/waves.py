@@ -23,10 +23,10 @@ from victor_spark.sites import table
 from victor_spark.spark import output, plan, tasks
 from victor_spark.spark.counts import Counts, Entry, of_files
 from victor_spark.spark.files import Files, HadoopFiles
-from victor_spark.spark.judged import UNREADABLE
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
 from victor_spark.spark.rows import STAGES
+from victor_spark.spark.second_pass import UNREADABLE
 
 N_CLEANING: Final = 2
 _UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{table.UNREADABLE}): [^\\n]*")
@@ -232,9 +232,9 @@ def disk_errors(location: str) -> Iterator[None]:
             why = f"{where}: {REFUSALS[code]} ({code}); the same command resumes when that is mended"
             raise OutputError(why) from error
         if found := _UNREADABLE.search(str(error)):
-            is_judged = found[0].startswith(UNREADABLE)
-            mend = f"remove {output.JUDGING} from OUT, and the same command begins anew"
-            mended = mend if is_judged else "the same command resumes when that is mended"
+            is_unreadable = found[0].startswith(UNREADABLE)
+            mend = f"remove {output.FIRST_PASS} from OUT, and the same command begins anew"
+            mended = mend if is_unreadable else "the same command resumes when that is mended"
             raise OutputError(f"{found[0]}; {mended}") from error
         if found := _KILLED.search(str(error)):
             advice = "raise spark.executor.memoryOverhead, and the same command resumes"

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from victor_spark.warc.compression import LZ4_MAGIC, ZSTD_DICTIONARY_MAGIC, compression_of, unpacked
 
-ShardKind = Literal["warc", "arc", "html", "judged", "sites"]
+ShardKind = Literal["warc", "arc", "html", "scored", "sites"]
 Kind = ShardKind | Literal["manifest", "empty", "unknown"]
 
 WET_NAMES: Final = (".wet", ".wet.gz", ".wet.zst")

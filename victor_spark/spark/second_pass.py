@@ -1,7 +1,7 @@
-"""The second pass of `victor clean --by-site`: makes rows of judged pages and what is known of their sites.
+"""The second pass of `victor clean --by-site`: makes rows of scored pages and what is known of their sites.
 
-The first pass leaves block rows (`rows.judged_structs`): a page that a cleaner has seen is a struct of lists,
-one a column of `Blocks` (`tables.JUDGED`). All other pages have none; their rows are final.
+The first pass leaves block rows (`rows.scored_structs`): a page that a cleaner has seen is a struct of lists,
+one a column of `Blocks` (`tables.SCORED`). All other pages have none; their rows are final.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,13 +20,13 @@ from victor_spark.document import Document
 from victor_spark.errors import OutputError, one_line
 from victor_spark.extractors import victor
 from victor_spark.html.tags import GROUPS
-from victor_spark.pipeline import Judged
+from victor_spark.pipeline import Scored
 from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Known
 from victor_spark.sites.table import KEYED, SUMS, Sites
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.rows import Row, Work, decided
-from victor_spark.tables import JUDGED_TEXTS
+from victor_spark.tables import SCORED_TEXTS
 from victor_spark.warc import storage
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
@@ -37,32 +37,32 @@ _N_ROWS: Final = {"hints": len(GROUPS), "elements": 2, "named_elements": 2}
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
 _N_PAGES: Final = 16
 
-UNREADABLE: Final = "judged pages can't be read"
+UNREADABLE: Final = "scored pages can't be read"
 
 Array = npt.NDArray[Any]
 
 
 def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
-    """The rows of a batch; `judged` is a mapping of arrays and texts, or None."""
-    column = batch.column("judged")
+    """The rows of a batch; `scored` is a mapping of arrays and texts, or None."""
+    column = batch.column("scored")
     parts = dict(zip([field.name for field in column.type], column.flatten(), strict=True))
-    bounds = {name: part.offsets.to_numpy() for name, part in parts.items() if name not in JUDGED_TEXTS}
+    bounds = {name: part.offsets.to_numpy() for name, part in parts.items() if name not in SCORED_TEXTS}
     values = {name: parts[name].values.to_numpy(zero_copy_only=False) for name in bounds}
-    texts = {name: parts[name] for name in parts if name in JUDGED_TEXTS}
+    texts = {name: parts[name] for name in parts if name in SCORED_TEXTS}
     there = column.is_valid().to_pylist()
-    for number, row in enumerate(batch.drop_columns(["judged"]).to_pylist()):
-        row["judged"] = None
+    for number, row in enumerate(batch.drop_columns(["scored"]).to_pylist()):
+        row["scored"] = None
         if there[number]:
-            row["judged"] = {name: part[number].as_py() for name, part in texts.items()}
+            row["scored"] = {name: part[number].as_py() for name, part in texts.items()}
             for name, ends in bounds.items():
-                dtype = tables.judged_dtype(name)
-                row["judged"][name] = values[name][ends[number] : ends[number + 1]].view(dtype)
+                dtype = tables.scored_dtype(name)
+                row["scored"][name] = values[name][ends[number] : ends[number + 1]].view(dtype)
         yield row
 
 
-def page_of(row: Mapping[str, Any]) -> Judged:
-    """The judged page of a row that has one; columns that were not stored are 0."""
-    stored = row["judged"]
+def page_of(row: Mapping[str, Any]) -> Scored:
+    """The scored page of a row that has one; columns that were not stored are 0."""
+    stored = row["scored"]
     text = stored.get("text") or ""
     columns = {}
     for name in COLUMNS.keys() & stored.keys():
@@ -76,7 +76,7 @@ def page_of(row: Mapping[str, Any]) -> Judged:
         other = stored["p_other"].astype(np.float64)
         probabilities = np.stack([np.zeros_like(other), 1.0 - other, other], axis=1)
         scores = Scores(probabilities, stored["kept"], row.get("expected_f1"))
-    return Judged(
+    return Scored(
         Page(stored.get("html") or "", blocks, row["url"], row["title"], row["language"]),
         scores,
         row["language_score"],
@@ -86,15 +86,15 @@ def page_of(row: Mapping[str, Any]) -> Judged:
 
 
 def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
-    """The rows of a file of judged pages; without `text`, only what sums need. OutputError if damaged."""
+    """The rows of a file of scored pages; without `text`, only what sums need. OutputError if damaged."""
     try:
         with storage.open_file(shard.path) as opened:
             file = pq.ParquetFile(opened)
             version = tables.schema_version(file.schema_arrow)
             if version != tables.PAGES_VERSION:
                 raise OutputError(f"{UNREADABLE}: {shard.path}: they are of version {version}")
-            names = [field.name for field in file.schema_arrow.field("judged").type]
-            sums = [f"judged.{name}" for name in names if name not in JUDGED_TEXTS]
+            names = [field.name for field in file.schema_arrow.field("scored").type]
+            sums = [f"scored.{name}" for name in names if name not in SCORED_TEXTS]
             kept = None if text else [*_NEEDED, *sums]
             for group in range(file.num_row_groups):  # no batch crosses one, so that few pages are in memory
                 for batch in file.iter_batches(_N_PAGES, row_groups=[group], columns=kept, use_threads=False):
@@ -104,7 +104,7 @@ def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
 
 
 OF_FILES: Final = pa.schema([("file", pa.string()), *SUMS])
-"""A key of a site in a file of judged pages: sums over the pages of the file, later over all pages."""
+"""A key of a site in a file of scored pages: sums over the pages of the file, later over all pages."""
 
 _TEXTS: Final = ("text", "text_hash", "markdown", "blocks")
 _DECIDED: Final = (*_TEXTS, "n_kept_blocks", "p_content", "expected_f1", *tables.METADATA)
@@ -120,13 +120,13 @@ class StoredPage(Record):
 
 
 def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
-    """The work of the second pass; a shard is a file of judged pages."""
+    """The work of the second pass; a shard is a file of scored pages."""
     schema = request.schema
     decide = pipeline.deciding(request.cleaning, models)
     site_model = evidence.model_from_bytes(models[victor.SITE_MODEL])
 
     def made(record: StoredPage) -> Row:
-        page, stored = page_of(record.row), record.row["judged"]
+        page, stored = page_of(record.row), record.row["scored"]
         if record.known is not None:
             page = replace(page, scores=victor.revised(page.page, page.scores, record.known, site_model))
         elif "probabilities" not in stored:  # stored roughly: the first pass's decision is final
@@ -135,7 +135,7 @@ def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
 
     def row(record: Record) -> Row:
         assert isinstance(record, StoredPage)
-        if record.row["judged"] is None:
+        if record.row["scored"] is None:
             return record.row
         return pipeline.guarded(partial(made, record), partial(_lost, record))
 
@@ -151,24 +151,24 @@ def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage
         attempt.begin(Place(0, number))
         record = StoredPage(None, row["url"], shard.filename, 0, 0, None, row=row)
         if skip is not None and number == skip.place.position:
-            record = replace(record, row={**_lost(record, skip.status, skip.reason), "judged": None})
-        if record.row["judged"] is None:
+            record = replace(record, row={**_lost(record, skip.status, skip.reason), "scored": None})
+        if record.row["scored"] is None:
             yield replace(record, status=record.row["status"], row={**record.row, "n_site_pages": None})
             continue
         row["n_site_pages"] = 1
         if known := sites.of(row["site"]):
             row["n_site_pages"] = known.n_pages
-        size = len(row["judged"]["text"] or "") + len(row["judged"].get("html") or "")
+        size = len(row["scored"]["text"] or "") + len(row["scored"].get("html") or "")
         yield replace(record, payload=bytes(size), known=known)  # as long as the page, for its time limit
 
 
-def _decided(record: StoredPage, page: Judged, document: Document, schema: pa.Schema) -> Row:
+def _decided(record: StoredPage, page: Scored, document: Document, schema: pa.Schema) -> Row:
     stored, now = record.row, decided(document, schema.names)
     if page.kept is not None:
         now = {name: now[name] for name in ("text", "text_hash")} if stored["status"] == "ok" else {}
     if now.get("status", stored["status"]) != "ok":
         now |= dict.fromkeys(tables.METADATA)
-    before = stored["judged"]["kept"]
+    before = stored["scored"]["kept"]
     return {
         **stored,
         **now,
@@ -183,7 +183,7 @@ def _lost(record: Record, status: str, reason: str) -> Row:
 
 
 def sites_of_file(folder: str, path: str) -> Sites:
-    """What the whole crawl knows of the sites in one file of judged pages."""
+    """What the whole crawl knows of the sites in one file of scored pages."""
     parts = [SUMS.empty_table()]
     folder = f"{folder}/file={stem(path)}"
     for name in storage.files_below(folder) if storage.is_directory(folder) else ():
@@ -194,5 +194,5 @@ def sites_of_file(folder: str, path: str) -> Sites:
 
 
 def stem(path: str) -> str:
-    """The name of a file of judged pages, as that of the folder with its sums."""
+    """The name of a file of scored pages, as that of the folder with its sums."""
     return path.rpartition("/")[2].partition(".")[0]
