@@ -97,8 +97,8 @@ def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> Non
         results = cross_validation.cross_validate(
             pages, recipe.cleaners, n_folds=arguments.folds, n_jobs=arguments.jobs
         )
-        for name, judged in results.items():
-            print(f"\n{name}\n{cross_validation.table(cross_validation.by_set(judged))}")
+        for name, measured in results.items():
+            print(f"\n{name}\n{cross_validation.table(cross_validation.by_set(measured))}")
     _write(output, pages, results, recipe, arguments, why_not)
 
 
@@ -210,10 +210,10 @@ def _write(
         "n_training_pages": trained_on.total(),
         "training_pages": dict(sorted(trained_on.items())),
         "n_folds": arguments.folds,
-        "cross_validation": {name: cross_validation.by_set(judged) for name, judged in results.items()},
+        "cross_validation": {name: cross_validation.by_set(measured) for name, measured in results.items()},
         "calibration_error": {
-            name: measures.reliability(*cross_validation.blocks(judged)).error
-            for name, judged in results.items()
+            name: measures.reliability(*cross_validation.blocks(measured)).error
+            for name, measured in results.items()
         },
     }
     if why_not:
@@ -233,8 +233,8 @@ def _draw(output: Path, results: Results) -> None:
     sets = sorted({page.set for page in first})
     f1 = cross_validation.word_f1
     bars = {
-        name: {row: f1([page for page in judged if page.set == row]) for row in sets}
-        for name, judged in results.items()
+        name: {row: f1([page for page in measured if page.set == row]) for row in sets}
+        for name, measured in results.items()
     }
     of_blocks = cross_validation.blocks(first)
     curve, reliability = measures.threshold_curve(*of_blocks), measures.reliability(*of_blocks)

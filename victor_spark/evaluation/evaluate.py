@@ -157,9 +157,9 @@ def curves(rows: Table) -> dict[str, ThresholdCurve]:
     """Victor's Figure 2 for every cleaner with probabilities other than 0 and 1."""
     found = {}
     for name, pages in rows.items():
-        judged = [page.judged for page in pages if page.judged]
-        if any(((p_other > 0) & (p_other < 1)).any() for p_other, _ in judged):
-            found[name] = measures.threshold_curve(*map(np.concatenate, zip(*judged, strict=True)))
+        scored = [page.scored for page in pages if page.scored]
+        if any(((p_other > 0) & (p_other < 1)).any() for p_other, _ in scored):
+            found[name] = measures.threshold_curve(*map(np.concatenate, zip(*scored, strict=True)))
     return found
 
 

@@ -45,7 +45,7 @@ class Measurement:
     """The measures of a cleaner's output for a page.
 
     `status` is that of the document; any but "ok" counts as empty, any but "ok" and "empty" is a
-    failure. `seconds` is processor time. `blocks` and `judged` (P(other) and the annotated label of
+    failure. `seconds` is processor time. `blocks` and `scored` (P(other) and the annotated label of
     each block) are None if the labels of the page are not reliable.
     """
 
@@ -61,7 +61,7 @@ class Measurement:
     n_characters: int = 0
     overlaps: Mapping[str, Overlap] = field(default_factory=dict)
     blocks: Counts | None = None
-    judged: tuple[Float64, UInt8] | None = None
+    scored: tuple[Float64, UInt8] | None = None
 
     @property
     def is_failure(self) -> bool:
@@ -176,7 +176,7 @@ def _measurement(
     seconds: float,
     wanted: Sequence[str],
 ) -> Measurement:
-    counts, judged = _blocks(labelled, output)
+    counts, scored = _blocks(labelled, output)
     known = output.document or (labelled.page if labelled else None)
     overlaps: dict[str, Overlap] = {}
     for names, compare in _FAMILIES.items():
@@ -195,14 +195,14 @@ def _measurement(
         n_characters=len(output.text),
         overlaps={each: overlaps[each] for each in wanted if each in overlaps},
         blocks=counts,
-        judged=judged,
+        scored=scored,
     )
 
 
 def _blocks(
     labelled: LabelledPage | None, output: Output
 ) -> tuple[Counts, tuple[Float64, UInt8]] | tuple[None, None]:
-    """`blocks` and `judged`; a document that failed counts as one with every block dropped."""
+    """`blocks` and `scored`; a document that failed counts as one with every block dropped."""
     document = output.document
     if labelled is None or not labelling.trainable(labelled):
         return None, None
