@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tests.extractors.pages import page
@@ -16,6 +17,7 @@ from victor_spark.extractors import template
 from victor_spark.extractors.template import Guard
 from victor_spark.pipeline import Settings
 from victor_spark.templates import coverage, patterns, table
+from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.table import Mined, Template
 from victor_spark.templates.tokens import TOKENISERS
 from victor_spark.warc.records import Record
@@ -74,6 +76,20 @@ def test_before_a_cleaner_the_covered_blocks_are_not_there(known: str) -> None:
     of = {block.text: block for block in document.blocks}
     assert of["Share this story"].p_other == 1.0
     assert FOG in document.text
+    assert "Printed by" not in document.text
+
+
+@pytest.mark.parametrize("view", ["text", "cleaned"])
+def test_templates_are_searched_once_a_page(
+    known: str, view: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched, intervals = [], Matcher.intervals
+    monkeypatch.setattr(Matcher, "intervals", lambda *given: searched.append(1) or intervals(*given))
+    rows = table.read(known)
+    of_view = rows.set_column(rows.schema.names.index("view"), "view", pa.array([view] * len(rows)))
+    (tmp_path / "view.parquet").write_bytes(table.to_bytes(of_view.cast(rows.schema)))
+    document = clean(Settings("kimatu", templates=str(tmp_path / "view.parquet")))
+    assert len(searched) == 1
     assert "Printed by" not in document.text
 
 

@@ -47,8 +47,11 @@ class SiteTemplates:
         return int(self._n_pages.get(hosts.site(page.url, self._grouping), 0))
 
     def marked(self, page: Page, kept: Bool | None = None) -> Page:
-        """The page with what the templates of its site cover; the view `cleaned` needs what was `kept`."""
-        if self.view == CLEANED and kept is None:
+        """The page with what the templates of its site cover: the view `cleaned` takes what was `kept`.
+
+        Other views need no decision: with `kept`, the page is marked already.
+        """
+        if (self.view == CLEANED) is (kept is None):
             return page
         site = hosts.site(page.url, self._grouping)
         matcher = self._matchers.of(site) if site else None
