@@ -301,7 +301,8 @@ def _decided(
         kept = kept & ~page.blocks.left_out
     chosen, cut = kept, None
     if templates is not None and status is None:
-        page, kept, cut = template.after(templates, page, kept, scores)
+        page = templates.marked(page, kept)
+        kept, cut = template.taken_out(page, kept, scores, templates.n_pages(page))
     lap("decide")
     # What changes nothing leaves a tool its own text.
     is_own = scores.text is not None and cut is None and np.array_equal(kept, scores.kept)

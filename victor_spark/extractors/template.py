@@ -14,7 +14,6 @@ from victor_spark.errors import UsageError
 from victor_spark.extractors import cascade
 from victor_spark.model.decision import n_words
 from victor_spark.templates import coverage
-from victor_spark.templates.coverage import SiteTemplates
 
 NAME: Final = "template"
 
@@ -43,14 +42,8 @@ def check(cleaner: str, templates: str | None) -> None:
 
 
 def load() -> Cleaner:
-    """Keeps the blocks that have text outside of templates; `after` cuts the templates out."""
+    """Keeps the blocks that have text outside of templates; `taken_out` cuts the templates out."""
     return lambda page: by_rule(keeps(page), page.blocks.heading_level > 0)
-
-
-def after(templates: SiteTemplates, page: Page, kept: Bool, scores: Scores) -> tuple[Page, Bool, Bool | None]:
-    """The page, the kept blocks that stay, and which code points are cut out of these."""
-    page = templates.marked(page, kept)
-    return page, *taken_out(page, kept, scores, templates.n_pages(page))
 
 
 def taken_out(
