@@ -27,6 +27,7 @@ from victor_spark.langid.normalise import folding_table
 from victor_spark.langid.repair import beginnings
 from victor_spark.model import revision, surroundings, weights
 from victor_spark.model.decision import WIDE
+from victor_spark.parser.elements import ELEMENTS
 from victor_spark.parser.parse import beyond_budget, parse
 from victor_spark.rendering.markdown import markdown
 from victor_spark.rendering.structure import Structure
@@ -408,13 +409,24 @@ def test_surroundings_and_context(slow: dict[str, ModuleType], source: str, seed
 
 @given(source=articles | soup, seed=st.integers(0, 2**32 - 1))
 @a_few
-def test_names(slow: dict[str, ModuleType], source: str, seed: int) -> None:
+def test_names_and_origins(slow: dict[str, ModuleType], source: str, seed: int) -> None:
     blocks = blocks_of(source)
     compiled("blocks")
+    dice = np.random.default_rng(seed)
     words = np.setdiff1d(blocks.name_words, np.uint32(0))[::2]
-    of_words = np.random.default_rng(seed).normal(size=len(words)).astype(np.float32)
-    results = [
-        rows_of(module.Names(words, of_words), blocks, len(weights.NAME_FEATURES))
-        for module in (weights, slow["model.weights"])
-    ]
+    of_words = dice.normal(size=len(words)).astype(np.float32)
+    elements = ("unheard-of", *ELEMENTS[:0:-2])
+    of_elements = dice.normal(size=(3, len(elements) + 1)).astype(np.float32)
+    results = []
+    for module in (weights, slow["model.weights"]):
+        names = rows_of(module.Names(words, of_words), blocks, len(weights.NAME_FEATURES))
+        origins = rows_of(module.Origins(of_elements, elements), blocks, len(weights.ORIGIN_FEATURES))
+        results.append(np.vstack([names, origins]))
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-5)
+    if len(blocks):
+        used = [name in ELEMENTS and blocks.source_elements[ELEMENTS.index(name)] for name in elements]
+        likely = np.exp(of_elements @ [*used, 1.0])
+        expected = np.log(likely / likely.sum() + 1e-3)
+        np.testing.assert_allclose(
+            origins[:3], np.repeat(expected[:, None], len(blocks), 1), rtol=1e-4, atol=1e-5
+        )

@@ -193,9 +193,11 @@ def _misreading(
         return None, False
     words = _high_words(sample, kinds, numbers.misread_sample)
     high = words[(_kinds(words)[0] & _HIGH) != 0]
-    if len(high) < numbers.misread_least or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2:
-        return None, False
-    if good_fit and _gain(profiles, words) >= good_fit:
+    if (
+        len(high) < numbers.misread_least
+        or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2
+        or (good_fit and _gain(profiles, words) >= good_fit)
+    ):
         return None, False
     # Each word once: one that is repeated everywhere is no further evidence.
     by_letters = {
