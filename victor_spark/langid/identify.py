@@ -108,11 +108,11 @@ def _by_gains(gains: Int32, n_letters: int, languages: tuple[str, ...]) -> Guess
 
 def best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[int, int]:
     """The best column, and the points of its best rival outside the best one's group."""
-    rivals: list[int] = points.tolist()  # 122 numbers: numpy would take longer
-    best = rivals.index(max(rivals))
+    best = int(points.argmax())
+    rivals = points.copy()
     for place in _group(best, languages):
         rivals[place] = _LOWEST
-    return best, max(rivals)
+    return best, int(rivals[rivals.argmax()])  # a fifth of the time of `max`
 
 
 _LOWEST: Final = -(2**30)
