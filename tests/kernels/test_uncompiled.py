@@ -369,22 +369,25 @@ def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None
     np.testing.assert_allclose(rows, [np.log((1 - other) / other), marginals[:, 0]], rtol=1e-5)
 
 
-@given(seed=st.integers(0, 2**32 - 1), n_blocks=st.integers(1, 9))
+@given(seed=st.integers(0, 2**32 - 1), n_blocks=st.integers(1, 9), depth=st.integers(1, 9))
 @a_few
-def test_trees(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None:
+def test_trees(slow: dict[str, ModuleType], seed: int, n_blocks: int, depth: int) -> None:
+    """Also with features that all blocks share, which are asked about once."""
     dice = np.random.default_rng(seed)
-    n_trees, depth = 7, 4
+    n_trees = 7
     features = dice.integers(0, 4, (n_trees, depth)).astype(np.int32)
     thresholds = dice.normal(size=(n_trees, depth)).astype(np.float32)
     values = dice.normal(size=(4, n_blocks)).astype(np.float32)
+    values[dice.random(4) < 0.3] = dice.choice([np.nan, 0.1])
     of_leaves = dice.normal(size=(n_trees, 2**depth)).astype(np.float32)
     by_hand = np.zeros(n_blocks)
     for tree in range(n_trees):
         answers = values[features[tree]] > thresholds[tree][:, None]
         by_hand += of_leaves[tree, 2 ** np.arange(depth) @ answers]
     for kernel in (slow["trees"], compiled("trees")):
-        sums, scratch = np.zeros(n_blocks, dtype=np.float32), np.empty((4, n_blocks), dtype=np.uint16)
-        kernel.add_values(*map(memoryview, (values, features, thresholds, of_leaves, scratch, sums)))
+        sums, scratch = np.zeros(n_blocks, dtype=np.float32), np.empty((4, n_blocks), dtype=np.int32)
+        trees = (features, thresholds, of_leaves, np.empty(4, dtype=np.uint8))
+        kernel.add_values(*map(memoryview, (values, *trees, scratch, sums)))
         np.testing.assert_allclose(sums, by_hand, rtol=1e-4, atol=1e-5)
 
 
