@@ -10,7 +10,7 @@ from resiliparse.parse.html import HTMLTree
 
 from victor_html.parse import parse
 from victor_spark import pipeline
-from victor_spark.extractors import MODELS
+from victor_spark.extractors import MODELS, victor
 from victor_spark.html import canonical
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.segment import segment
@@ -86,8 +86,8 @@ def spent(shards: Sequence[Shard]) -> tuple[dict[str, float], int]:
             lap("context")
             probabilities = revision.revised(model.last, rows, chain, decision.n_words(blocks))
             lap("last trees")
-            kept = decision.by_expected_f1(probabilities, decision.n_words(blocks))
+            kept = victor.scores(probabilities, blocks).kept
             lap("decide")
-            plain_text(blocks, kept)
+            plain_text(blocks, kept, html)
             lap("text")
     return {step: seconds[step] for step in (*STEPS, FLOOR)}, n_records

@@ -292,7 +292,8 @@ def _decided(
     """The document of a page: a `status` says that no cleaner saw it."""
     page, scores = scored.page, scored.scores
     kept, headline = _kept(page, scores, settings) if scored.kept is None else (scored.kept, scores.headline)
-    scores = replace(scores, headline=headline)
+    if headline is not scores.headline:
+        scores = replace(scores, headline=headline)
     if status is None and (settings.without or settings.including):
         kept = roles.chosen(
             page.blocks, page.title, kept, without=settings.without, including=settings.including

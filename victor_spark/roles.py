@@ -143,7 +143,10 @@ def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
     (headings,) = levels.nonzero()
     spans = (headings.tolist(), blocks.text_start[headings].tolist(), blocks.text_end[headings].tolist())
     for row, start, end in zip(*spans, strict=True):
-        text = " ".join(blocks.text[start:end].casefold().split())
+        text = blocks.text[start:end]
+        if end - start <= longest and text.isascii():
+            continue
+        text = " ".join(text.casefold().split())
         if longest < len(text) and _is_named(text, of_page, parts) and not _is_apart(blocks, row):
             longest, chosen = len(text), row
     is_named = chosen >= 0

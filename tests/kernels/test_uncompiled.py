@@ -19,6 +19,7 @@ import victor_spark.kernels
 from tests.documents import document
 from tests.html.pages import articles, blocks_of, pages, same, soup, strings
 from tests.model.conftest import rows_of
+from victor_html.elements import ELEMENTS
 from victor_html.parse import beyond_budget, parse
 from victor_spark.blocks import Blocks, Bool
 from victor_spark.html.canonical import by_library, canonical
@@ -369,22 +370,25 @@ def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None
     np.testing.assert_allclose(rows, [np.log((1 - other) / other), marginals[:, 0]], rtol=1e-5)
 
 
-@given(seed=st.integers(0, 2**32 - 1), n_blocks=st.integers(1, 9))
+@given(seed=st.integers(0, 2**32 - 1), n_blocks=st.integers(1, 9), depth=st.integers(1, 9))
 @a_few
-def test_trees(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None:
+def test_trees(slow: dict[str, ModuleType], seed: int, n_blocks: int, depth: int) -> None:
+    """Also with features that all blocks share, which are asked about once."""
     dice = np.random.default_rng(seed)
-    n_trees, depth = 7, 4
+    n_trees = 7
     features = dice.integers(0, 4, (n_trees, depth)).astype(np.int32)
     thresholds = dice.normal(size=(n_trees, depth)).astype(np.float32)
     values = dice.normal(size=(4, n_blocks)).astype(np.float32)
+    values[dice.random(4) < 0.3] = dice.choice([np.nan, 0.1])
     of_leaves = dice.normal(size=(n_trees, 2**depth)).astype(np.float32)
     by_hand = np.zeros(n_blocks)
     for tree in range(n_trees):
         answers = values[features[tree]] > thresholds[tree][:, None]
         by_hand += of_leaves[tree, 2 ** np.arange(depth) @ answers]
     for kernel in (slow["trees"], compiled("trees")):
-        sums, scratch = np.zeros(n_blocks, dtype=np.float32), np.empty((4, n_blocks), dtype=np.uint16)
-        kernel.add_values(*map(memoryview, (values, features, thresholds, of_leaves, scratch, sums)))
+        sums, scratch = np.zeros(n_blocks, dtype=np.float32), np.empty((4, n_blocks), dtype=np.int32)
+        trees = (features, thresholds, of_leaves, np.empty(4, dtype=np.uint8))
+        kernel.add_values(*map(memoryview, (values, *trees, scratch, sums)))
         np.testing.assert_allclose(sums, by_hand, rtol=1e-4, atol=1e-5)
 
 
@@ -409,13 +413,24 @@ def test_surroundings_and_context(slow: dict[str, ModuleType], source: str, seed
 
 @given(source=articles | soup, seed=st.integers(0, 2**32 - 1))
 @a_few
-def test_names(slow: dict[str, ModuleType], source: str, seed: int) -> None:
+def test_names_and_origins(slow: dict[str, ModuleType], source: str, seed: int) -> None:
     blocks = blocks_of(source)
     compiled("blocks")
+    dice = np.random.default_rng(seed)
     words = np.setdiff1d(blocks.name_words, np.uint32(0))[::2]
-    of_words = np.random.default_rng(seed).normal(size=len(words)).astype(np.float32)
-    results = [
-        rows_of(module.Names(words, of_words), blocks, len(weights.NAME_FEATURES))
-        for module in (weights, slow["model.weights"])
-    ]
+    of_words = dice.normal(size=len(words)).astype(np.float32)
+    elements = ("unheard-of", *ELEMENTS[:0:-2])
+    of_elements = dice.normal(size=(3, len(elements) + 1)).astype(np.float32)
+    results = []
+    for module in (weights, slow["model.weights"]):
+        names = rows_of(module.Names(words, of_words), blocks, len(weights.NAME_FEATURES))
+        origins = rows_of(module.Origins(of_elements, elements), blocks, len(weights.ORIGIN_FEATURES))
+        results.append(np.vstack([names, origins]))
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-5)
+    if len(blocks):
+        used = [name in ELEMENTS and blocks.source_elements[ELEMENTS.index(name)] for name in elements]
+        likely = np.exp(of_elements @ [*used, 1.0])
+        expected = np.log(likely / likely.sum() + 1e-3)
+        np.testing.assert_allclose(
+            origins[:3], np.repeat(expected[:, None], len(blocks), 1), rtol=1e-4, atol=1e-5
+        )

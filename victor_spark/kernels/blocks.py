@@ -6,6 +6,7 @@ The names of the rows stand in kernels.num and model.surroundings. Cython pure P
 """
 
 import cython
+from cython.cimports.libc.math import exp, log
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -278,3 +279,37 @@ def weigh(
         for i in range(of_block.shape[0]):
             rows[e, i] = sums[e, of_block[i]]
     return n - 1
+
+
+@cython.ccall
+def origins(
+    source_elements: cython.const[cython.uchar][::1],
+    numbers: cython.const[cython.int][::1],
+    weights: cython.const[cython.float][:, ::1],
+    least: cython.double,
+    rows: cython.float[:, ::1],
+) -> cython.int:
+    """Fills the first rows with the log-probability of each collection, at least log(`least`).
+
+    `numbers` are those of the weights' columns among the `source_elements` of the page, or as many as there
+    are of these for an element that no page has; the last column is added on every page.
+    """
+    n: cython.Py_ssize_t = numbers.shape[0]
+    highest: cython.double = 0.0
+    total: cython.double = 0.0
+    logits = cython.declare(cython.double[16])
+    for k in range(weights.shape[0]):
+        logits[k] = weights[k, n]
+        for e in range(n):
+            if numbers[e] < source_elements.shape[0] and source_elements[numbers[e]]:
+                logits[k] += weights[k, e]
+        if k == 0 or logits[k] > highest:
+            highest = logits[k]
+    for k in range(weights.shape[0]):
+        logits[k] = exp(logits[k] - highest)
+        total += logits[k]
+    for k in range(weights.shape[0]):
+        rows[k, 0] = cython.cast(cython.float, log(logits[k] / total + least))
+        for i in range(1, rows.shape[1]):
+            rows[k, i] = rows[k, 0]
+    return 0

@@ -15,6 +15,7 @@ _SPACE = cython.declare(cython.int, 2)
 _HIGH = cython.declare(cython.int, 4)
 _LETTER = cython.declare(cython.int, 8)
 _DOUBTFUL = cython.declare(cython.int, 16)
+_AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # characters: where all are ASCII nothing is counted
 
 
 @cython.cfunc
@@ -42,32 +43,42 @@ def census(
     `parts`: for each character, as bits, the charsets in which it is its first byte, and 16 bits up another.
     """
     n: cython.Py_ssize_t = text.shape[0]
+    size: cython.uint = cython.cast(cython.uint, parts.shape[0])
     replaced: cython.int = 0
     controls: cython.int = 0
     high: cython.int = 0
     read_twice: cython.int = 0
-    pairs: cython.int = 0
-    for i in range(n - 1):
-        pairs += (text[i] > 127) & (text[i + 1] > 127)
-    for i in range(n):
-        c = text[i]
-        replaced += c == 65533
-        controls += (c >= 128) & (c < 160)
-        high += (c >= 192) & ((c < 8192) | (c >= 11264))
-    for i in range(n - 1 if high else 0):
-        c = text[i]
-        if 194 <= c <= 244 and _continues(text[i + 1]):
-            if c < 224:
-                read_twice += 1
-            elif i + 2 < n and _continues(text[i + 2]):
-                read_twice += not (text[i + 1] == 160 and text[i + 2] == 187)
-        elif 1040 <= c <= 1103:
-            read_twice += 9552 <= text[i + 1] <= 9619
-    size: cython.uint = cython.cast(cython.uint, parts.shape[0])
     begun: cython.int = 0
-    for i in range(n - 1 if pairs else 0):
-        if text[i] > 127 and text[i] < size and text[i + 1] < size:
-            begun += (parts[text[i]] & (parts[text[i + 1]] >> 16)) != 0
+    following: cython.uint
+    any_bits: cython.uint
+    for start in range(0, n, _AT_ONCE):
+        end = start + _AT_ONCE if start + _AT_ONCE < n else n
+        any_bits = 0
+        for i in range(start, end):
+            any_bits |= text[i]
+        if any_bits < 128:
+            continue
+        for i in range(start, end):
+            c = text[i]
+            if c < 128:
+                continue
+            replaced += c == 65533
+            controls += c < 160
+            high += c >= 192 and (c < 8192 or c >= 11264)
+            following = text[i + 1] if i + 1 < n else 0
+            if following < 128:
+                continue
+            if 194 <= c <= 244:
+                if not _continues(following):
+                    pass
+                elif c < 224:
+                    read_twice += 1
+                elif i + 2 < n and _continues(text[i + 2]):
+                    read_twice += not (following == 160 and text[i + 2] == 187)
+            elif 1040 <= c <= 1103:
+                read_twice += 9552 <= following <= 9619
+            if c < size and following < size:
+                begun += (parts[c] & (parts[following] >> 16)) != 0
     counts[0] = replaced
     counts[1] = controls
     counts[2] = high

@@ -15,39 +15,69 @@ def _leaves(
     values: cython.const[cython.float][:, ::1],
     features: cython.const[cython.int][:, ::1],
     thresholds: cython.const[cython.float][:, ::1],
+    uniform: cython.const[cython.uchar][::1],
     tree: cython.Py_ssize_t,
-    found: cython.ushort[:, ::1],
+    found: cython.int[:, ::1],
     row: cython.Py_ssize_t,
 ) -> cython.int:
     """Fills found[row] with each block's leaf of one tree: bit d is the answer to question d.
 
-    The question is whether values[features[tree, d], block] > thresholds[tree, d]; of NaN it is not.
+    The question is whether values[features[tree, d], block] > thresholds[tree, d]; of NaN it is not. There
+    are at most 16. `uniform` says which features have the same value for all blocks.
     """
     n = values.shape[1]
-    depth = features.shape[1]
-    d = 0
-    at = cython.declare(cython.Py_ssize_t[6])
-    above = cython.declare(cython.float[6])
-    for i in range(n):
-        found[row, i] = 0
-    while d + 6 <= depth:  # six at once: the bits go to memory and back a sixth as often
-        for k in range(6):
-            at[k] = features[tree, d + k]
-            above[k] = thresholds[tree, d + k]
+    n_asked: cython.Py_ssize_t = 0
+    same: cython.int = 0  # the bits that all blocks have in common
+    at = cython.declare(cython.Py_ssize_t[16])
+    above = cython.declare(cython.float[16])
+    bit = cython.declare(cython.int[16])
+    for d in range(features.shape[1]):
+        feature: cython.Py_ssize_t = features[tree, d]
+        at[n_asked] = feature
+        above[n_asked] = thresholds[tree, d]
+        bit[n_asked] = cython.cast(cython.int, d)
+        if uniform[feature]:
+            same |= (values[feature, 0] > thresholds[tree, d]) << d
+        else:
+            n_asked += 1
+    for k in range(n_asked or 6, 6):  # to ask the last one again changes nothing
+        at[k] = at[k - 1]
+        above[k] = above[k - 1]
+        bit[k] = bit[k - 1]
+    if n_asked > 4:
         for i in range(n):
-            found[row, i] |= (
-                (values[at[0], i] > above[0])
-                | (values[at[1], i] > above[1]) * 2
-                | (values[at[2], i] > above[2]) * 4
-                | (values[at[3], i] > above[3]) * 8
-                | (values[at[4], i] > above[4]) * 16
-                | (values[at[5], i] > above[5]) * 32
-            ) << d
-        d += 6
-    while d < depth:
+            found[row, i] = (
+                same
+                | ((values[at[0], i] > above[0]) << bit[0])
+                | ((values[at[1], i] > above[1]) << bit[1])
+                | ((values[at[2], i] > above[2]) << bit[2])
+                | ((values[at[3], i] > above[3]) << bit[3])
+                | ((values[at[4], i] > above[4]) << bit[4])
+                | ((values[at[5], i] > above[5]) << bit[5])
+            )
+    elif n_asked == 4:
         for i in range(n):
-            found[row, i] |= (values[features[tree, d], i] > thresholds[tree, d]) << d
-        d += 1
+            found[row, i] = (
+                same
+                | ((values[at[0], i] > above[0]) << bit[0])
+                | ((values[at[1], i] > above[1]) << bit[1])
+                | ((values[at[2], i] > above[2]) << bit[2])
+                | ((values[at[3], i] > above[3]) << bit[3])
+            )
+    elif n_asked > 0:
+        for i in range(n):
+            found[row, i] = (
+                same
+                | ((values[at[0], i] > above[0]) << bit[0])
+                | ((values[at[1], i] > above[1]) << bit[1])
+                | ((values[at[2], i] > above[2]) << bit[2])
+            )
+    else:
+        for i in range(n):
+            found[row, i] = same
+    for k in range(6, n_asked):
+        for i in range(n):
+            found[row, i] |= (values[at[k], i] > above[k]) << bit[k]
     return 0
 
 
@@ -57,23 +87,34 @@ def add_values(
     features: cython.const[cython.int][:, ::1],
     thresholds: cython.const[cython.float][:, ::1],
     of_leaves: cython.const[cython.float][:, ::1],
-    scratch: cython.ushort[:, ::1],
+    uniform: cython.uchar[::1],
+    scratch: cython.int[:, ::1],
     sums: cython.float[::1],
 ) -> cython.int:
-    """Adds of_leaves[t, leaf] of all trees to each block's sum; `scratch` is (4, n_blocks)."""
+    """Adds of_leaves[t, leaf] of all trees to each block's sum.
+
+    `uniform` (n_features) and `scratch` (4, n_blocks) are scratch space; there is at least one block.
+    """
+    n = values.shape[1]
     whole: cython.Py_ssize_t = features.shape[0] // _AT_ONCE * _AT_ONCE
+    for feature in range(values.shape[0]):
+        n_unlike: cython.int = values[feature, n - 1] != values[feature, 0]
+        if n_unlike == 0:
+            for i in range(n):
+                n_unlike += values[feature, i] != values[feature, 0]
+        uniform[feature] = n_unlike == 0
     for tree in range(features.shape[0]):
         row = tree % _AT_ONCE
-        _leaves(values, features, thresholds, tree, scratch, row)
+        _leaves(values, features, thresholds, uniform, tree, scratch, row)
         if tree >= whole:
-            for i in range(values.shape[1]):
+            for i in range(n):
                 sums[i] += of_leaves[tree, scratch[row, i]]
         elif row == _AT_ONCE - 1 and not cython.compiled:  # stored, so rounded, one by one
-            for i in range(values.shape[1]):
+            for i in range(n):
                 for k in range(_AT_ONCE):
                     sums[i] += of_leaves[tree - 3 + k, scratch[k, i]]
         elif row == _AT_ONCE - 1:  # the sums go to memory and back a quarter as often
-            for i in range(values.shape[1]):
+            for i in range(n):
                 sums[i] = (
                     sums[i]
                     + of_leaves[tree - 3, scratch[0, i]]

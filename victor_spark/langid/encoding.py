@@ -193,7 +193,11 @@ def _misreading(
         return None, False
     words = _high_words(sample, kinds, numbers.misread_sample)
     high = words[(_kinds(words)[0] & _HIGH) != 0]
-    if len(high) < numbers.misread_least or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2:
+    if (
+        len(high) < numbers.misread_least
+        or np.count_nonzero(high >= _LOWEST_ELSEWHERE) > len(high) / 2
+        or (good_fit and _gain(profiles, words) >= good_fit)
+    ):
         return None, False
     # Each word once: one that is repeated everywhere is no further evidence.
     by_letters = {
@@ -202,7 +206,7 @@ def _misreading(
     }
     distinct = code_points(" ".join(by_letters.values()))
     content = _contents(distinct)
-    if not content or (good_fit and _gain(profiles, words) >= good_fit):
+    if not content:
         return None, False
     n_characters = _n_characters(distinct)
     may_be_east_asian = len(high) > _EAST_ASIAN_SHARE * n_characters

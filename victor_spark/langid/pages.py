@@ -64,7 +64,7 @@ def linguist(
         if found.problem or found.misreading:
             return blocks, PageLanguage(None, None, problem=found.problem, misreading=found.misreading)
         guess = by_fasttext([blocks.text])[0] if by_fasttext else _guess(blocks, loaded)
-        page = _page_language(guess, targets, int(blocks.n_letters.sum()))
+        page = _page_language(guess, targets, blocks)
         if block_features and page.is_wanted:
             blocks = _with_features(blocks, targets, guess, loaded)
         return blocks, replace(page, lost=found.lost) if found.lost else page
@@ -84,8 +84,8 @@ def _guess(blocks: Blocks, profiles: Profiles) -> Guess:
     return Guess(language, share)
 
 
-def _page_language(guess: Guess, targets: tuple[str, ...], n_letters: int) -> PageLanguage:
-    has_text = n_letters >= settings().page.least_letters
+def _page_language(guess: Guess, targets: tuple[str, ...], blocks: Blocks) -> PageLanguage:
+    has_text = not targets or bool(blocks.n_letters.sum() >= settings().page.least_letters)
     if guess.language is None:
         return PageLanguage(None, None, is_wanted=not targets, has_text=has_text)
     language = iso(guess.language)

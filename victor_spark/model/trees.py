@@ -80,7 +80,8 @@ class Trees:
         sums = np.zeros(n, dtype=np.float32)
         if n and len(self.features):
             trees = (self.features, self.thresholds, self.leaves)
-            kernel.add_values(*views(values, *trees, np.empty((4, n), dtype=np.uint16), sums))
+            scratch = (np.empty(len(values), dtype=np.uint8), np.empty((4, n), dtype=np.int32))
+            kernel.add_values(*views(values, *trees, *scratch, sums))
         return sums
 
 

@@ -17,10 +17,9 @@ from functools import cache, cached_property
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from victor_html.elements import ELEMENTS, open_table
-from victor_spark.blocks import Blocks, Float32, UInt8, UInt32
+from victor_spark.blocks import Blocks, Float32, Int32, UInt8, UInt32
 from victor_spark.errors import ModelError
 from victor_spark.kernels import blocks as kernel
 from victor_spark.kernels import views
@@ -38,7 +37,7 @@ ORIGIN_FEATURES: Final = tuple(f"origin.{number}" for number in range(MAX_ORIGIN
 FEATURES: Final = (*NAME_FEATURES, *ORIGIN_FEATURES)
 """The rows of `Weights.rows_of`."""
 
-_LEAST_PROBABILITY: Final = np.float32(1e-3)
+_LEAST_PROBABILITY: Final = 1e-3
 _MAX_WEIGHT: Final = 1e6
 
 
@@ -77,11 +76,10 @@ class Origins:
     def features(self, blocks: Blocks, rows: Float32) -> None:
         """Fills `rows` (len(ORIGIN_FEATURES), n_blocks) of a page with at least one block."""
         rows[len(self.weights) :] = 0.0
-        if len(self.weights):
-            used = used_elements(blocks, self.elements)
-            logits = self.weights[:, :-1] @ used.astype(np.float32) + self.weights[:, -1]
-            likely = np.exp(logits - logits.max())
-            rows[: len(likely)] = np.log(likely / likely.sum() + _LEAST_PROBABILITY)[:, None]
+        numbers = _parser_numbers(self.elements)
+        kernel.origins(
+            *views(blocks.source_elements, numbers, self.weights), _LEAST_PROBABILITY, *views(rows)
+        )
 
 
 def used_elements(blocks: Blocks, elements: tuple[str, ...]) -> UInt8:
@@ -93,10 +91,10 @@ _UNKNOWN: Final = np.zeros(1, dtype=np.uint8)
 
 
 @cache
-def _parser_numbers(elements: tuple[str, ...]) -> npt.NDArray[np.intp]:
+def _parser_numbers(elements: tuple[str, ...]) -> Int32:
     """The parser's number of each element; one that the parser does not know is on no page."""
     numbers = {name: number for number, name in enumerate(ELEMENTS)}
-    return np.array([numbers.get(name, len(ELEMENTS)) for name in elements], dtype=np.intp)
+    return np.array([numbers.get(name, len(ELEMENTS)) for name in elements], dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)

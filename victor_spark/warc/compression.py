@@ -29,9 +29,11 @@ MAGICS: Final = {
 """Magic numbers of gzip members, zstd and lz4 frames; the first of each is a frame with content."""
 
 _STEPS: Final = {"zstd": 2 << 10}
-_STEP: Final = 16 << 10
-"""Compressed bytes per call. The output of a call is in memory: up to 16 MiB for 16 KiB of gzip."""
+_STEP: Final = 64 << 10
+"""Compressed bytes per call: most pages take one."""
 _BROTLI_PART: Final = 64 << 10
+_PART: Final = 8 << 20
+"""The most bytes that gzip and its relatives give at once, as the output of a call is in memory."""
 
 Parts = Generator[bytes, None, tuple[int, bool]]
 """Yields the content of a member; returns the offset after it, and whether it is complete.
@@ -90,6 +92,7 @@ class _Brotli:
 
 
 _DEFLATE: Final = {"gzip": 31, "zlib": 15, "deflate": -15}
+_INFLATERS: Final = (type(isal_zlib.decompressobj()), type(zlib.decompressobj()))
 
 
 def _decoder(encoding: Encoding, dictionary: bytes | None, deflate: Any = isal_zlib) -> Any:
@@ -141,9 +144,14 @@ def inflated(
 
 def _decoded(decoder: Any, packed: bytes) -> Iterator[bytes]:
     """All that packed bytes give."""
-    yield decoder.decompress(packed)
-    while getattr(decoder, "waits", False):
-        yield decoder.decompress(b"")
+    if not isinstance(decoder, _INFLATERS):
+        yield decoder.decompress(packed)
+        while getattr(decoder, "waits", False):
+            yield decoder.decompress(b"")
+        return
+    yield (part := decoder.decompress(packed, _PART))
+    while len(part) == _PART and not decoder.eof:
+        yield (part := decoder.decompress(decoder.unconsumed_tail, _PART))
 
 
 def _before_error(

@@ -26,7 +26,7 @@ from victor_spark.warc.source import (
     member_parts,
 )
 
-_SMALL: Final = 1 << 20
+_SMALL: Final = 4 << 20
 """Members with less content are inflated at once."""
 
 Found = Record | Damage
