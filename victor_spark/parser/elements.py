@@ -23,6 +23,7 @@ ELEMENTS: Final = (
     " canvas ruby span var sub sup foreignobject desc q cite"
 ).split(" ")
 """The elements that the standard names, by number; 0 is any other."""
+LONGEST_NAME: Final = max(map(len, ELEMENTS))
 
 TOKEN_COLUMNS: Final = ("name", "kind", "start", "end", "flags", "name_start")
 """A token: its element's number (below 0: an element not in ELEMENTS), one of TOKEN_KINDS, the span of its
@@ -144,7 +145,10 @@ COPY: Final = 16
 
 
 class Elements(NamedTuple):
-    """Columns over the elements of `ELEMENTS`, and the hash slots that lead to them."""
+    """Columns over the elements of `ELEMENTS`, and the hash slots that lead to them.
+
+    After the `letters` of all names come LONGEST_NAME more, so that as many can be copied from any place.
+    """
 
     slots: npt.NDArray[np.uint32]
     slot_names: npt.NDArray[np.int32]
@@ -208,7 +212,7 @@ def elements() -> Elements:
         flags,
         _column(_STARTS, STARTS),
         _column(_ENDS, ENDS),
-        np.frombuffer("".join(ELEMENTS).encode(), dtype=np.uint8),
+        np.frombuffer("".join((*ELEMENTS, " " * LONGEST_NAME)).encode(), dtype=np.uint8),
         np.cumsum(lengths).astype(np.int32),
     )
 

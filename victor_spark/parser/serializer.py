@@ -122,8 +122,14 @@ class Serializer:
     def _name(self, name: cython.int, token: cython.int) -> cython.bint:
         """The element's name, in small letters."""
         if name > 0:
-            for k in range(self.letter_ends[name], self.letter_ends[name + 1]):
-                self._put(self.letters[k])
+            start = self.letter_ends[name]
+            if cython.compiled:  # of one length for all, without a call
+                memcpy(
+                    cython.address(self.out[self.n]), cython.address(self.letters[start]), num.LONGEST_NAME
+                )
+            else:
+                self.out[self.n : self.n + num.LONGEST_NAME] = self.letters[start : start + num.LONGEST_NAME]
+            self.n += self.letter_ends[name + 1] - start
             return True
         if (
             self.n + self.tokens[token, num.TOKEN_START] - self.tokens[token, num.TOKEN_NAME_START] + 64
@@ -193,8 +199,9 @@ class Serializer:
                 c = self.source[i]
                 if c == 47 or self._is_white(c) or (c == 61 and i > start):
                     break
-                self._put(c + 32 if 65 <= c <= 90 else c)
+                self.out[at + 1 + i - start] = c + 32 if 65 <= c <= 90 else c
                 i += 1
+            self.n += i - start
             self.names[n, 0] = cython.cast(cython.int, at)
             self.names[n, 1] = cython.cast(cython.int, self.n)
             self._put(61)
