@@ -350,6 +350,11 @@ class Scan:
         n: cython.Py_ssize_t = self.n
         start: cython.Py_ssize_t = i
         k: cython.Py_ssize_t = self.n_text
+        while i < n and (self.html[i] == 32 or self.html[i] == 10):
+            i += 1
+        if i > start:
+            self.space = True
+            start = i
         while i < n and self.html[i] != 60:
             c: cython.uint = self.html[i]
             i += 1

@@ -42,6 +42,7 @@ MODES: Final = (
 BYTE_CLASSES: Final = ("not_white", "care", "care_in_attributes", "white", "letter", "not_plain")
 """What a byte may be, as bits. `care`: it may have to be resolved or escaped, in text or in attributes;
 `not_plain`: in either, or it is a quote."""
+NOT_PLAIN: Final = b'"&<>\r\xc2'
 
 _FLAGGED: Final = {
     "void": "area base basefont bgsound br col embed frame hr img input link meta param source track wbr",
@@ -255,7 +256,7 @@ def byte_classes() -> npt.NDArray[np.uint8]:
         classes[byte] |= 2
     for byte in b"&<>\r\xc2":
         classes[byte] |= 4
-    for byte in b'"&<>\r\xc2':
+    for byte in NOT_PLAIN:
         classes[byte] |= 32
     for letter in range(26):
         classes[[65 + letter, 97 + letter]] |= 16

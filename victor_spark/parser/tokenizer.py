@@ -9,8 +9,10 @@ is done here, the page is left to the parser library: `tokenize` then returns -1
 import cython
 from cython.cimports.victor_spark.parser import num
 
+from victor_spark.parser.elements import NOT_PLAIN
+
 if cython.compiled:
-    from cython.cimports.libc.string import memchr
+    from cython.cimports.libc.string import memchr, strcspn
 
 num.check()
 
@@ -49,6 +51,7 @@ class Tokenizer:
     slot_names: cython.const[cython.int][::1]
     contents: cython.const[cython.uchar][::1]
     source: cython.pointer(cython.const[cython.uchar])
+    not_plain: cython.pointer(cython.const[cython.char])
     tokens: cython.int[:, ::1]
     names: cython.uint[::1]
     used: cython.uchar[::1]
@@ -77,6 +80,7 @@ class Tokenizer:
             self.names,
             self.used,
         ) = views
+        self.not_plain = NOT_PLAIN
 
     def begin(self, buffer: bytes) -> None:
         """Takes a page."""
@@ -361,6 +365,8 @@ class Tokenizer:
                     continue
                 i += 1
             while i < n:
+                if cython.compiled:  # bytes end with a NUL, and this page has no other
+                    i += strcspn(cython.cast(cython.p_char, self.source + i), self.not_plain)
                 c = self.source[i]
                 if self.classes[c] & not_plain:
                     if c == 34:
