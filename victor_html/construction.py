@@ -33,7 +33,7 @@ _HIDDEN = re.compile(rb"""\stype\s*=\s*(?:"hidden"|'hidden'|hidden(?=[\s/]|$))""
 @cython.final
 @cython.cclass
 class Builder:
-    """One page's tree construction; `build` once.
+    """The tree construction of pages, one after the other: `begin`, then `build` or `follow`.
 
     `views`: memory views of the fields, from `element_flags` to `formatting`.
     """
@@ -42,7 +42,7 @@ class Builder:
     element_flags: cython.const[cython.ushort][::1]
     starts: cython.const[cython.uchar][::1]
     ends: cython.const[cython.uchar][::1]
-    source: cython.const[cython.uchar][::1]
+    source: cython.pointer(cython.const[cython.uchar])
     tokens: cython.int[:, ::1]
     nodes: cython.int[:, ::1]
     stack: cython.int[::1]
@@ -73,31 +73,34 @@ class Builder:
     merged: cython.longlong
     n_options: cython.int
 
-    def __init__(
-        self,
-        buffer: bytes,
-        quirks: cython.int,
-        most_steps: cython.longlong,
-        most_copied: cython.longlong,
-        *views: object,
-    ):
+    def __init__(self, *views: object):
         (
             self.element_flags,
             self.starts,
             self.ends,
-            self.source,
             self.tokens,
             self.nodes,
             self.stack,
             self.is_open,
             self.formatting,
         ) = views
+
+    def begin(
+        self,
+        buffer: bytes,
+        quirks: cython.int,
+        most_steps: cython.longlong,
+        most_copied: cython.longlong,
+        most_nodes: cython.int,
+    ) -> None:
+        """Takes a page, and the budget for it."""
         self.buffer = buffer
+        self.source = buffer
         self.quirks = quirks
         self.most_steps = most_steps
         self.most_copied = most_copied
+        self.most_nodes = most_nodes
         self.n_nodes = 2  # 0 is no node, 1 the document
-        self.most_nodes = cython.cast(cython.int, self.nodes.shape[0])
         self.mode = num.BEFORE_HTML
         self.depth = self.n_formatting = self.n_open_p = self.n_options = 0
         self.head = self.form = self.place_before = self.templates = self.markers = 0
@@ -111,9 +114,9 @@ class Builder:
     def build(self, n_tokens: cython.Py_ssize_t) -> cython.int:
         """Fills `nodes` (a row a node, len(COLUMNS) wide) from the tokens; how many, -1: left aside.
 
-        Room: `nodes`, `stack`, `is_open` and `formatting` of one length; when it doesn't suffice, -1. So it
-        is when looking for open elements takes more than `most_steps`, or the tags of elements opened again
-        more than `most_copied` bytes.
+        Room: `most_nodes` rows in `nodes`, `stack`, `is_open` and `formatting`; when it doesn't suffice, -1.
+        So it is when looking for open elements takes more than `most_steps`, or the tags of elements opened
+        again more than `most_copied` bytes.
         """
         for t in range(n_tokens):
             kind = self.tokens[t, num.TOKEN_KIND]

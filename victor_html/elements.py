@@ -23,6 +23,7 @@ ELEMENTS: Final = (
     " canvas ruby span var sub sup foreignobject desc q cite"
 ).split(" ")
 """The elements that the standard names, by number; 0 is any other."""
+LONGEST_NAME: Final = max(map(len, ELEMENTS))
 
 TOKEN_COLUMNS: Final = ("name", "kind", "start", "end", "flags", "name_start")
 """A token: its element's number (below 0: an element not in ELEMENTS), one of TOKEN_KINDS, the span of its
@@ -41,6 +42,7 @@ MODES: Final = (
 BYTE_CLASSES: Final = ("not_white", "care", "care_in_attributes", "white", "letter", "not_plain")
 """What a byte may be, as bits. `care`: it may have to be resolved or escaped, in text or in attributes;
 `not_plain`: in either, or it is a quote."""
+NOT_PLAIN: Final = b'"&<>\r\xc2'
 
 _FLAGGED: Final = {
     "void": "area base basefont bgsound br col embed frame hr img input link meta param source track wbr",
@@ -144,7 +146,10 @@ COPY: Final = 16
 
 
 class Elements(NamedTuple):
-    """Columns over the elements of `ELEMENTS`, and the hash slots that lead to them."""
+    """Columns over the elements of `ELEMENTS`, and the hash slots that lead to them.
+
+    After the `letters` of all names come LONGEST_NAME more, so that as many can be copied from any place.
+    """
 
     slots: npt.NDArray[np.uint32]
     slot_names: npt.NDArray[np.int32]
@@ -208,7 +213,7 @@ def elements() -> Elements:
         flags,
         _column(_STARTS, STARTS),
         _column(_ENDS, ENDS),
-        np.frombuffer("".join(ELEMENTS).encode(), dtype=np.uint8),
+        np.frombuffer("".join((*ELEMENTS, " " * LONGEST_NAME)).encode(), dtype=np.uint8),
         np.cumsum(lengths).astype(np.int32),
     )
 
@@ -251,7 +256,7 @@ def byte_classes() -> npt.NDArray[np.uint8]:
         classes[byte] |= 2
     for byte in b"&<>\r\xc2":
         classes[byte] |= 4
-    for byte in b'"&<>\r\xc2':
+    for byte in NOT_PLAIN:
         classes[byte] |= 32
     for letter in range(26):
         classes[[65 + letter, 97 + letter]] |= 16

@@ -30,6 +30,7 @@ _TABLES = (
         "MOST_ATTRIBUTES": tables.MOST_ATTRIBUTES,
         "TOO_MANY_ATTRIBUTES": tables.TOO_MANY_ATTRIBUTES,
         "COPY": tables.COPY,
+        "LONGEST_NAME": tables.LONGEST_NAME,
     },
 )
 NUMBERS: Final = {name: number for table in _TABLES for name, number in table.items()}

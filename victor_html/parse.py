@@ -6,7 +6,8 @@ read they leave to the library; that both agree is held by tests on tag soup and
 """
 
 import re
-from functools import cache
+import threading
+from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -51,19 +52,24 @@ class Parsed(NamedTuple):
 
 def parse(markup: bytes) -> Parsed:
     """The canonical HTML of a page, as far as the kernels do not leave it to the library."""
-    used = np.zeros(len(ELEMENTS), dtype=np.uint8)
-    tokens = _token_rows(markup)
-    n_tokens = -1 if b"\0" in markup else _tokenizer(markup, tokens, used).tokenize()
+    if b"\0" in markup:
+        return Parsed(None, in_source(markup))
+    room = _kept.room if len(markup) <= _KEPT_BYTES else _Room(_n_tags(markup))
+    room.tokenizer.begin(markup)
+    n_tokens = room.tokenizer.tokenize()
+    if n_tokens < 0 and room.tokenizer.count() == len(room.tokens):
+        room = _Room(_n_tags(markup))
+        room.tokenizer.begin(markup)
+        n_tokens = room.tokenizer.tokenize()
     if n_tokens < 0:
         return Parsed(None, in_source(markup))
-    tokens = tokens[:n_tokens]
-    doctype = _doctype(markup, tokens)
+    used = room.used.copy()
+    doctype = _doctype(markup, room.tokens[: min(n_tokens, _MOST_BEFORE)])
     if doctype and not _HTML.match(doctype):
         return Parsed(None, used)
-    nodes = _node_rows(3 * n_tokens + 64)
     quirks = 1 if not doctype else 0 if _STANDARD.fullmatch(doctype) else 2  # 0 no, 1 yes, 2 not known
-    n_nodes = _builder(markup, tokens, nodes, quirks, _copies(markup)).build(n_tokens)
-    return Parsed(_serialized(markup, tokens, nodes[:n_nodes], doctype) if n_nodes >= 0 else None, used)
+    room.builder.begin(markup, quirks, _steps(markup), _copies(markup), 3 * n_tokens + 64)
+    return Parsed(room.serialized(markup, doctype) if room.builder.build(n_tokens) >= 0 else None, used)
 
 
 def beyond_budget(markup: bytes) -> str | None:
@@ -73,23 +79,28 @@ def beyond_budget(markup: bytes) -> str | None:
     page goes to it only after this function has returned None.
     """
     markup = markup.replace(b"\0", "\N{REPLACEMENT CHARACTER}".encode())
-    tokens = _token_rows(markup)
-    html = None
+    html, n_tags = None, _n_tags(markup)
     for most_copied in (_copies(markup), 0):
-        reader = _tokenizer(markup, tokens, np.zeros(len(ELEMENTS), dtype=np.uint8))
-        nodes = _node_rows(5 * _n_tags(markup) + most_copied // COPY + 200)
-        builder = _builder(markup, tokens, nodes, 0, most_copied)
+        n_nodes = 5 * n_tags + most_copied // COPY + 200
+        room = _Room(n_tags, n_nodes)
+        reader, builder = room.tokenizer, room.builder
+        reader.begin(markup)
+        builder.begin(markup, 0, _steps(markup), most_copied, n_nodes)
         at = where = 0
         while at < len(markup) and where >= 0:
             at = reader.follow(at, where)
             where = builder.follow(reader.count())
         if most_copied and not (builder.is_beyond() or reader.is_beyond()):
             return None
-        found = tokens[: reader.count()]
-        html = _serialized(markup, found, nodes[: builder.end()], _doctype(markup, found))
+        builder.end()
+        html = room.serialized(markup, _doctype(markup, room.tokens[: min(reader.count(), _MOST_BEFORE)]))
         if html is not None:
             break
     return html or ""
+
+
+def _steps(markup: bytes) -> int:
+    return _STEPS_A_BYTE * len(markup) + _STEPS
 
 
 def _copies(markup: bytes) -> int:
@@ -102,15 +113,7 @@ def _n_tags(markup: bytes) -> int:
     return int(tokenizer.count_tags(memoryview(markup)))
 
 
-def _token_rows(markup: bytes) -> Int32:
-    return np.empty((2 * _n_tags(markup) + 2, len(TOKEN_COLUMNS)), dtype=np.int32)
-
-
-def _node_rows(n: int) -> Int32:
-    return np.empty((n, len(NODE_COLUMNS)), dtype=np.int32)
-
-
-def _views(*buffers: bytes | npt.NDArray[Any]) -> list[memoryview]:
+def _views(*buffers: memoryview | npt.NDArray[Any]) -> list[memoryview]:
     """The buffers as kernels take them, compiled or not."""
     return [memoryview(buffer) for buffer in buffers]
 
@@ -137,46 +140,62 @@ def _tables() -> _Tables:
     )
 
 
-def _tokenizer(markup: bytes, tokens: Int32, used: UInt8) -> tokenizer.Tokenizer:
-    names = np.empty(MOST_ATTRIBUTES, dtype=np.uint32)
-    return tokenizer.Tokenizer(markup, *_tables().tokenizer, *_views(markup, tokens, names, used))
+class _Room:
+    """The kernels, and the arrays that they fill of a page with up to `n_tags` times `<`."""
+
+    def __init__(self, n_tags: int, n_nodes: int | None = None) -> None:
+        n_tokens = 2 * n_tags + 2
+        n_nodes = 3 * n_tokens + 64 if n_nodes is None else n_nodes
+        self.tokens = np.empty((n_tokens, len(TOKEN_COLUMNS)), dtype=np.int32)
+        self.used = np.empty(len(ELEMENTS), dtype=np.uint8)
+        nodes = np.empty((n_nodes, len(NODE_COLUMNS)), dtype=np.int32)
+        stack, formatting = np.empty((2, n_nodes), dtype=np.int32)
+        is_open = np.empty(n_nodes, dtype=np.uint8)
+        hashes = np.empty(MOST_ATTRIBUTES, dtype=np.uint32)
+        tables = _tables()
+        self.tokenizer = tokenizer.Tokenizer(*tables.tokenizer, *_views(self.tokens, hashes, self.used))
+        self.builder = construction.Builder(
+            *tables.builder, *_views(self.tokens, nodes, stack, is_open, formatting)
+        )
+        self._nodes = nodes
+        self._names = np.empty((MOST_ATTRIBUTES, 2), dtype=np.int32)
+        self._out = memoryview(b"")
+
+    def serialized(self, markup: bytes, doctype: bytes) -> str | None:
+        """The nodes as HTML; None when that takes more than eight times the page."""
+        for room in (2 * len(markup) + 65_536, 8 * len(markup) + 65_536):
+            if len(_DOCTYPE) + room > len(self._out):
+                self._out = memoryview(np.empty(len(_DOCTYPE) + room, dtype=np.uint8))
+                self._out[: len(_DOCTYPE)] = _DOCTYPE
+                views = _views(self.tokens, self._nodes, self._out[len(_DOCTYPE) :], self._names)
+                self._serializer = serializer.Serializer(*_tables().serializer, *views)
+            length = self._serializer.serialize(markup, room)
+            if length >= 0:
+                start = 0 if doctype else len(_DOCTYPE)
+                return str(self._out[start : len(_DOCTYPE) + length], "utf-8")
+        return None
 
 
-def _builder(
-    markup: bytes, tokens: Int32, nodes: Int32, quirks: int, most_copied: int
-) -> construction.Builder:
-    room = len(nodes)
-    stack, is_open, formatting = (np.empty(room, dtype=kind) for kind in (np.int32, np.uint8, np.int32))
-    return construction.Builder(
-        markup,
-        quirks,
-        _STEPS_A_BYTE * len(markup) + _STEPS,
-        most_copied,
-        *_tables().builder,
-        *_views(markup, tokens, nodes, stack, is_open, formatting),
-    )
+_KEPT_TAGS: Final = 16_384
+_KEPT_BYTES: Final = 1 << 20
+"""Pages with as many `<` and bytes use the same arrays, one set a thread."""
 
 
-def _serialized(markup: bytes, tokens: Int32, nodes: Int32, doctype: bytes) -> str | None:
-    """The nodes as HTML; None when that takes more than eight times the page."""
-    names = np.empty((MOST_ATTRIBUTES, 2), dtype=np.int32)
-    for room in (2 * len(markup) + 65_536, 8 * len(markup) + 65_536):
-        out = np.empty(len(_DOCTYPE) + room, dtype=np.uint8)
-        out[: len(_DOCTYPE)] = _DOCTYPE
-        views = _views(markup, tokens, nodes, out[len(_DOCTYPE) :], names)
-        length = serializer.Serializer(*_tables().serializer, *views).serialize()
-        if length >= 0:
-            start = 0 if doctype else len(_DOCTYPE)
-            return str(memoryview(out)[start : len(_DOCTYPE) + length], "utf-8")
-    return None
+class _Kept(threading.local):
+    @cached_property
+    def room(self) -> _Room:
+        return _Room(_KEPT_TAGS)
 
 
-_DOCTYPE: Final = np.frombuffer(b"<!DOCTYPE html>", dtype=np.uint8)
+_kept = _Kept()
+_MOST_BEFORE: Final = 16
+"""How many tokens may be looked at to find the document type."""
+_DOCTYPE: Final = b"<!DOCTYPE html>"
 
 
 def _doctype(markup: bytes, tokens: Int32) -> bytes:
     """The document type, empty where the page has none or has it too late."""
-    for name, kind, start, end, flags, _ in tokens[:16].tolist():
+    for name, kind, start, end, flags, _ in map(np.ndarray.tolist, tokens):
         if kind == TOKEN_KINDS.index("doctype"):
             return markup[start:end]
         if name or flags & 1:

@@ -22,7 +22,7 @@ _LOW_BITS = cython.declare(cython.uint, 4294967295)
 @cython.final
 @cython.cclass
 class Serializer:
-    """One page's serialisation; `serialize` once.
+    """The serialisation of pages, one after the other.
 
     `views`: memory views of the fields, from `classes` to `names`.
     """
@@ -35,7 +35,7 @@ class Serializer:
     reference_rows: cython.const[cython.int][::1]
     expansions: cython.const[cython.uint][:, ::1]
     c1: cython.const[cython.uint][::1]
-    source: cython.const[cython.uchar][::1]
+    source: cython.pointer(cython.const[cython.uchar])
     tokens: cython.int[:, ::1]
     nodes: cython.int[:, ::1]
     out: cython.uchar[::1]
@@ -54,19 +54,15 @@ class Serializer:
             self.reference_rows,
             self.expansions,
             self.c1,
-            self.source,
             self.tokens,
             self.nodes,
             self.out,
             self.names,
         ) = views
-        self.n = 0
-        self.room = self.out.shape[0]
-        self.in_attribute = False
 
     @cython.ccall
-    def serialize(self) -> cython.Py_ssize_t:
-        """Fills `out` with UTF-8; how much of it, -1 when there is no room.
+    def serialize(self, source: bytes, room: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Fills `out` with UTF-8, `room` bytes at most; how much of it, -1 when there is no room.
 
         `letters[letter_ends[e]:letter_ends[e + 1]]`: the name of element e; `reference_slots` and
         `reference_rows`: from the 32-bit FNV-1a hash of a reference's name to its row of `expansions` (code
@@ -74,6 +70,10 @@ class Serializer:
         128 … 159 mean; `names`: room for where the names of a tag's attributes are in `out`.
         """
         node: cython.int = self.nodes[1, num.FIRST]
+        self.source = source
+        self.n = 0
+        self.room = room
+        self.in_attribute = False
         while node:
             name = self.nodes[node, num.NAME]
             if name == 0:
@@ -113,7 +113,7 @@ class Serializer:
     def _copy(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
         """Copies a span of the source."""
         if cython.compiled:
-            memcpy(cython.address(self.out[self.n]), cython.address(self.source[start]), end - start)
+            memcpy(cython.address(self.out[self.n]), self.source + start, end - start)
         else:
             self.out[self.n : self.n + end - start] = self.source[start:end]
         self.n += end - start
@@ -122,8 +122,14 @@ class Serializer:
     def _name(self, name: cython.int, token: cython.int) -> cython.bint:
         """The element's name, in small letters."""
         if name > 0:
-            for k in range(self.letter_ends[name], self.letter_ends[name + 1]):
-                self._put(self.letters[k])
+            start = self.letter_ends[name]
+            if cython.compiled:  # of one length for all, without a call
+                memcpy(
+                    cython.address(self.out[self.n]), cython.address(self.letters[start]), num.LONGEST_NAME
+                )
+            else:
+                self.out[self.n : self.n + num.LONGEST_NAME] = self.letters[start : start + num.LONGEST_NAME]
+            self.n += self.letter_ends[name + 1] - start
             return True
         if (
             self.n + self.tokens[token, num.TOKEN_START] - self.tokens[token, num.TOKEN_NAME_START] + 64
@@ -193,8 +199,9 @@ class Serializer:
                 c = self.source[i]
                 if c == 47 or self._is_white(c) or (c == 61 and i > start):
                     break
-                self._put(c + 32 if 65 <= c <= 90 else c)
+                self.out[at + 1 + i - start] = c + 32 if 65 <= c <= 90 else c
                 i += 1
+            self.n += i - start
             self.names[n, 0] = cython.cast(cython.int, at)
             self.names[n, 1] = cython.cast(cython.int, self.n)
             self._put(61)

@@ -9,8 +9,10 @@ is done here, the page is left to the parser library: `tokenize` then returns -1
 import cython
 from cython.cimports.victor_html import num
 
+from victor_html.elements import NOT_PLAIN
+
 if cython.compiled:
-    from cython.cimports.libc.string import memchr
+    from cython.cimports.libc.string import memchr, strcspn
 
 num.check()
 
@@ -38,7 +40,7 @@ def count_tags(source: cython.const[cython.uchar][::1]) -> cython.Py_ssize_t:
 @cython.final
 @cython.cclass
 class Tokenizer:
-    """One page's tokenization; `tokenize` once.
+    """The tokenization of pages, one after the other: `begin`, then `tokenize` or `follow`.
 
     `views`: memory views of the fields, from `classes` to `used`.
     """
@@ -48,7 +50,8 @@ class Tokenizer:
     slots: cython.const[cython.uint][::1]
     slot_names: cython.const[cython.int][::1]
     contents: cython.const[cython.uchar][::1]
-    source: cython.const[cython.uchar][::1]
+    source: cython.pointer(cython.const[cython.uchar])
+    not_plain: cython.pointer(cython.const[cython.char])
     tokens: cython.int[:, ::1]
     names: cython.uint[::1]
     used: cython.uchar[::1]
@@ -67,25 +70,33 @@ class Tokenizer:
     beyond: cython.bint
     foreign: cython.int
 
-    def __init__(self, buffer: bytes, *views: object):
+    def __init__(self, *views: object):
         (
             self.classes,
             self.slots,
             self.slot_names,
             self.contents,
-            self.source,
             self.tokens,
             self.names,
             self.used,
         ) = views
+        self.not_plain = NOT_PLAIN
+
+    def begin(self, buffer: bytes) -> None:
+        """Takes a page."""
         self.buffer = buffer
-        self.n = self.source.shape[0]
+        self.source = buffer
+        self.n = len(buffer)
         self.n_tokens = self.foreign = 0
         self.commented = self.joined = self.aside = self.leaves_nothing = self.beyond = False
+        for element in range(self.used.shape[0]):
+            self.used[element] = 0
 
     @cython.ccall
     def tokenize(self) -> cython.Py_ssize_t:
         """Fills `tokens` (two rows for each `<` at most, and one); how many there are, or -1.
+
+        It is -1, too, where there is no room for more; `count` is then the number of rows.
 
         `classes[byte]`: BYTE_CLASSES as bits; `slots`/`slot_names`: from a name's 32-bit FNV-1a hash to its
         element; `contents[element]`: the place in CONTENTS, with ENDS_DRAWING and HOLDS_HTML; `names`: room
@@ -144,6 +155,9 @@ class Tokenizer:
         name_start: cython.Py_ssize_t,
     ) -> cython.void:
         t: cython.Py_ssize_t = self.n_tokens
+        if t == self.tokens.shape[0]:
+            self.aside = True
+            return
         self.tokens[t, num.TOKEN_NAME] = name
         self.tokens[t, num.TOKEN_KIND] = kind
         self.tokens[t, num.TOKEN_START] = cython.cast(cython.int, start)
@@ -165,10 +179,9 @@ class Tokenizer:
         found: cython.pointer(cython.const[cython.uchar]) = cython.NULL
         if i < self.n:
             found = cython.cast(
-                cython.pointer(cython.const[cython.uchar]),
-                memchr(cython.address(self.source[i]), 60, self.n - i),
+                cython.pointer(cython.const[cython.uchar]), memchr(self.source + i, 60, self.n - i)
             )
-        return -1 if found == cython.NULL else found - cython.address(self.source[0])
+        return -1 if found == cython.NULL else found - self.source
 
     @cython.cfunc
     def _text(self, start: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -268,7 +281,8 @@ class Tokenizer:
         """
         n: cython.Py_ssize_t = self.n
         white: cython.uint = num.IS_WHITE
-        seen: cython.int = 0
+        not_plain: cython.uint = num.IS_NOT_PLAIN
+        seen: cython.bint = False
         cut: cython.Py_ssize_t = 0
         n_attributes: cython.int = 0
         n_more: cython.int = 0
@@ -351,10 +365,13 @@ class Tokenizer:
                     continue
                 i += 1
             while i < n:
+                if cython.compiled:  # bytes end with a NUL, and this page has no other
+                    i += strcspn(cython.cast(cython.p_char, self.source + i), self.not_plain)
                 c = self.source[i]
-                if c == 34:
-                    break
-                seen |= self.classes[c]
+                if self.classes[c] & not_plain:
+                    if c == 34:
+                        break
+                    seen = True
                 i += 1
             if i >= n:
                 return -2
@@ -362,11 +379,7 @@ class Tokenizer:
             self.attributes_end = i
         self.attributes_end = cut or self.attributes_end
         if n_attributes:
-            self.flags = (
-                num.ATTRIBUTES
-                if clean and not seen & num.IS_CARE_IN_ATTRIBUTES
-                else num.ATTRIBUTES | num.UNCLEAN
-            )
+            self.flags = num.ATTRIBUTES if clean and not seen else num.ATTRIBUTES | num.UNCLEAN
         if self.closed_itself:
             self.flags |= num.CLOSED
         return i
@@ -491,15 +504,18 @@ class Tokenizer:
         n: cython.Py_ssize_t = self.n
         escaped: cython.bint = False
         nested: cython.bint = False
-        while i < n:
-            c = self.source[i]
-            if c == 45 and i + 2 < n and self.source[i + 1] == 45 and self.source[i + 2] == 62:  # '-->'
+        close: cython.Py_ssize_t = i - 1
+        while True:
+            if escaped and close < i:
+                close = self.buffer.find(b"-->", i)
+                close = n if close < 0 else close
+            i = self._next_tag(i)
+            if escaped and close < (n if i < 0 else i):
                 escaped = nested = False
-                i += 3
+                i = close + 3
                 continue
-            if c != 60 or i + 3 >= n:
-                i += 1
-                continue
+            if i < 0 or i + 3 >= n:
+                return n
             c = self.source[i + 1]
             if c == 33 and self.source[i + 2] == 45 and self.source[i + 3] == 45:
                 if i + 4 < n and self.source[i + 4] == 62:  # '<!-->' and '<!--->' open nothing
@@ -519,7 +535,6 @@ class Tokenizer:
                 i += 7
             else:
                 i += 1
-        return n
 
     @cython.cfunc
     def _is_script(self, i: cython.Py_ssize_t) -> cython.bint:

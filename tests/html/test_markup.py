@@ -227,3 +227,20 @@ def test_elements_that_are_not_shown_are_known(attribute: str, is_hidden: bool, 
 def test_the_words_of_a_hidden_element_count_beside_it() -> None:
     blocks = blocks_of("<p class='note' style='display:none'>text</p>")
     assert blocks.name_words.tolist() == [fnv1a("note"), 1]
+
+
+@pytest.mark.parametrize("between", ["", "<hr class='b-c'>", "<p id='own' class='lead-text Main'>x</p>"])
+def test_words_that_come_again_are_read_alike(between: str) -> None:
+    blocks = blocks_of(f"<p class='lead-text Main'>a</p>{between}<p class='lead-text Main'>b</p>")
+    ends = blocks.named_elements[1].tolist()
+    first, last = (blocks.name_words[ends[e - 1] : ends[e]].tolist() for e in (1, len(ends) - 1))
+    assert first == last != []
+    assert blocks.class_path[0] == blocks.class_path[-1]
+    assert (blocks.hints[:, 0] == blocks.hints[:, -1]).all()
+
+
+def test_words_are_read_where_a_quote_is_missing_before_them() -> None:
+    blocks = blocks_of(
+        '<div style=\'color:red class=" note"\'>a</div><div style="x: y; class=" note">b</div>'
+    )
+    assert [blocks.name_words.tolist()] == [[fnv1a("note")]]

@@ -1,12 +1,14 @@
 """Blocks are the visible text of the canonical HTML, cut at tags, and lie where they say."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 
 from hypothesis import assume, given
 
-from tests.html.pages import blocks_of, pages, texts_of
+from tests.html.pages import blocks_of, pages, same, texts_of
 from tests.html.visible_text import runs
+from victor_spark.blocks import Blocks
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
 
@@ -41,3 +43,25 @@ def test_blocks_are_the_runs_of_visible_text_that_another_parser_finds(source: s
 def test_canonical_html_has_the_same_blocks_when_it_is_made_canonical_again(source: str | bytes) -> None:
     html = canonical(source).html
     assert texts_of(blocks_of(html)) == texts_of(segment(html))
+
+
+def by_a_new_thread(html: str) -> Blocks:
+    """The blocks of a page that is the first of its thread."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(segment, html).result()
+
+
+@given(pages, pages)
+def test_no_page_leaves_anything_behind_for_the_next(before: str | bytes, source: str | bytes) -> None:
+    segment(canonical(before).html)
+    html = canonical(source).html
+    assert same(segment(html), by_a_new_thread(html))
+
+
+def test_no_page_has_words_of_one_before_it_that_looks_alike() -> None:
+    """At the same place, of the same length, with nearly the same letters."""
+    before, html = (
+        f'<html><body><p class="{name}">a</p></body></html>' for name in ("list-menu", "lost-menu")
+    )
+    assert segment(before).name_words.tolist() != by_a_new_thread(html).name_words.tolist()
+    assert same(segment(html), by_a_new_thread(html))

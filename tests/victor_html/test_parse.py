@@ -2,6 +2,7 @@
 
 import json
 import lzma
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -158,6 +159,17 @@ def test_the_elements_of_a_source_are_known_also_those_that_canonical_html_has_n
 def test_whatever_the_kernels_find_in_a_source_a_search_for_tags_finds_too(markup: str) -> None:
     encoded = markup.encode("utf-8", "replace")
     assert named(parse(encoded).elements) <= named(in_source(encoded))
+
+
+@given(markup | soup, markup | soup)
+def test_no_page_leaves_anything_behind_for_the_next(before: str, markup: str) -> None:
+    parse(before.encode("utf-8", "replace"))
+    encoded = markup.encode("utf-8", "replace")
+    with ThreadPoolExecutor(1) as executor:  # a page that is the first of its thread
+        alone = executor.submit(parse, encoded).result()
+    read = parse(encoded)
+    assert read.html == alone.html
+    assert read.elements.tolist() == alone.elements.tolist()
 
 
 def test_the_hash_table_finds_every_element() -> None:

@@ -80,7 +80,8 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     listing = blocks.listing.copy()
     rows = np.flatnonzero(~left_out)
     part = blocks if len(rows) == len(blocks) else _part(blocks, rows)
-    numbers = _numbers(part)
+    may_be_numbers = told & (_LINES | _CELL | _NUMBERS | _GUTTER) or part.td_group.any()
+    numbers = _numbers(part) if may_be_numbers else {}
     if told & (_LINES | _CELL) or (numbers and told & (_NUMBERS | _GUTTER)):
         left_out[rows], listing[rows] = _named_so(part, kinds.tolist(), numbers)
     for row in numbers:
@@ -119,11 +120,9 @@ def _buttons(blocks: Blocks, kinds: UInt8) -> Bool:
     """Which blocks are buttons beside code, or inside it, with the name of its language before them."""
     named = kinds & _HIDDEN > 0
     if (kinds & _BUTTON).any():
-        around = blocks.named_elements[0].tolist()
-        inside = np.bincount(blocks.named, minlength=len(around)).tolist()  # the blocks of each named element
-        for element in range(len(around) - 1, 0, -1):
-            inside[around[element]] += inside[element]
-        named |= (kinds & _BUTTON > 0) & (np.array(inside) == 1)
+        inside = np.zeros(len(kinds), dtype=np.int32)
+        kernel.count_inside(*views(blocks.named_elements[0], blocks.named, inside))
+        named |= (kinds & _BUTTON > 0) & (inside == 1)
     lengths = blocks.text_end - blocks.text_start
     is_button = (blocks.containers & np.uint64(BIT["button"])) > 0
     is_button = (is_button | named[blocks.named]) & (lengths <= _LONGEST_BUTTON)

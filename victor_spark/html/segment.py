@@ -1,13 +1,15 @@
 """Canonical HTML → Blocks: the only segmentation there is (Victor, section 3.1, step 4)."""
 
 import re
+import threading
+from functools import cached_property
 from html import unescape
 from typing import Any, Final
 
 import numpy as np
 
 from victor_html.elements import in_source
-from victor_spark.blocks import LATER, ROWS, Blocks, UInt8, zeros
+from victor_spark.blocks import COLUMNS, LATER, ROWS, Blocks, UInt8, zeros
 from victor_spark.html import listings
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, tables, words
@@ -22,61 +24,113 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     does; runs of white space alone are none, `title` holds none. `source_elements` are those of the page's
     source (`Canonical.elements`), or else of its canonical HTML.
     """
-    points = code_points(html)
-    n_tags = markup.n_tags(*views(points)) + 1
-    tags = tables()
-    rows = np.empty((len(ROWS), n_tags + 1), dtype=np.int32)
-    containers = np.empty(n_tags + 1, dtype=np.uint64)
-    named = words()
-    paths = np.empty((2, n_tags + 1), dtype=np.uint64)
-    hints = np.empty((len(GROUPS), n_tags + 1), dtype=np.uint8)
-    elements = np.zeros((2, n_tags + 1), dtype=np.int32)
-    named_elements = np.zeros((2, n_tags + 1), dtype=np.int32)
-    name_words = np.empty(len(points) // 4 + 1, dtype=np.uint32)
-    text = np.empty(len(points) + n_tags + 1, dtype=np.uint32)
-    stacks = (
-        np.empty((n_tags + 1, len(STACK)), dtype=np.int32),
-        np.empty(n_tags, dtype=np.uint64),
-        np.empty((n_tags, 2), dtype=np.uint64),
-        np.empty((n_tags + 1, len(GROUPS)), dtype=np.int32),
-    )
-    n_blocks, n_text = markup.Scan(
-        GROUPS.index("hidden"),
-        BIT["img"],
-        *views(points, properties(), tags.slots, tags.slot_tags, tags.flags, tags.levels, tags.masks),
-        *views(named.slots, named.slot_groups, *stacks, rows, containers, paths, hints),
-        *views(elements, named_elements, name_words, text),
-    ).run()
-    rows = rows[:, :n_blocks].copy()
-    columns: dict[str, Any] = dict(zip(ROWS, rows, strict=True))
+    room = _kept.room
+    n_blocks, n_elements, n_named, n_text = room.scanned(html)
+    if n_blocks < 0:
+        room = _Room(len(html), markup.n_tags(*views(code_points(html))) + 1)
+        n_blocks, n_elements, n_named, n_text = room.scanned(html)
+    rows = np.empty((len(ROWS), n_blocks), dtype=np.int32)
+    rows[:_N_SCANNED] = room.rows[:, :n_blocks]
     hashes = np.empty(n_blocks, dtype=np.uint64)
+    text = room.text[:n_text].copy()
     if n_blocks:
         content.measure(*views(text, properties(), rows, hashes))
-    n_named = np.count_nonzero(named_elements[1])
-    decoded = text[:n_text].copy()
+    containers = room.containers[:n_blocks].copy()
+    path, class_path = room.paths[:, :n_blocks].copy()
+    named_elements = room.named_elements[:, : n_named + 1].copy()
+    columns: dict[str, Any] = dict(zip(ROWS, rows, strict=True))
     blocks = Blocks(
         **columns,
         **zeros(n_blocks, LATER),
         letters_hash=hashes,
         gaps=np.zeros(0, dtype=np.uint32),
-        containers=containers[:n_blocks].copy(),
-        in_list_item=(containers[:n_blocks] & _LIST_ITEM > 0).view(np.uint8),
-        path=paths[0, :n_blocks].copy(),
-        class_path=paths[1, :n_blocks].copy(),
-        hints=hints[:, :n_blocks].copy(),
-        elements=elements,
-        named_elements=named_elements[:, : n_named + 1].copy(),
-        name_words=name_words[: named_elements[1, n_named]].copy(),
+        containers=containers,
+        in_list_item=(containers & _LIST_ITEM > 0).view(np.uint8),
+        path=path,
+        class_path=class_path,
+        hints=room.hints[:, :n_blocks].copy(),
+        elements=room.elements[:, : n_elements + 1].copy(),
+        named_elements=named_elements,
+        name_words=room.name_words[: named_elements[1, n_named]].copy(),
         source_elements=(
             in_source(html.encode("utf-8", "replace")) if source_elements is None else source_elements
         ),
         title=title(html),
-        points=decoded,
-        text=text_of(decoded),
+        points=text,
+        text=text_of(text),
     )
-    return listings.found(blocks, points)
+    return listings.found(blocks, room.points[: len(html)])
 
 
+class _Room:
+    """The scan, and the arrays that it fills of a page of up to so many code points and `<`."""
+
+    def __init__(self, n_points: int, n_tags: int) -> None:
+        n, tags, named = n_tags + 1, tables(), words()
+        self.points = np.empty(n_points, dtype=np.uint32)
+        self.rows = np.empty((_N_SCANNED, n), dtype=np.int32)
+        self.containers = np.empty(n, dtype=np.uint64)
+        self.paths = np.empty((2, n), dtype=np.uint64)
+        self.hints = np.empty((len(GROUPS), n), dtype=np.uint8)
+        self.elements = np.empty((2, n), dtype=np.int32)
+        self.named_elements = np.empty((2, n), dtype=np.int32)
+        self.name_words = np.empty(n_points // 4 + 1, dtype=np.uint32)
+        self.text = np.empty(n_points + n, dtype=np.uint32)
+        stacks = (
+            np.empty((n, len(STACK)), dtype=np.int32),
+            np.empty(n, dtype=np.uint64),
+            np.empty((n, 2), dtype=np.uint64),
+            np.empty((n, len(GROUPS)), dtype=np.int32),
+        )
+        values = (
+            np.empty((_KEPT_VALUES, 3), dtype=np.int32),
+            np.empty((_KEPT_VALUES, 2), dtype=np.uint64),
+            np.empty((_KEPT_VALUES, _MOST_NAME_WORDS), dtype=np.uint32),
+        )
+        self._scan = markup.Scan(
+            GROUPS.index("hidden"),
+            BIT["img"],
+            *views(self.points, properties(), tags.slots, tags.slot_tags, tags.flags, tags.levels),
+            *views(tags.masks, named.slots, named.slot_groups, *stacks, self.rows, self.containers),
+            *views(
+                self.paths,
+                self.hints,
+                self.elements,
+                self.named_elements,
+                self.name_words,
+                self.text,
+                *values,
+            ),
+        )
+
+    def scanned(self, html: str) -> tuple[int, int, int, int]:
+        """What `Scan.run` says of a page; -1 blocks, too, where it is too long."""
+        n = len(html)
+        if n > len(self.points):
+            return -1, 0, 0, 0
+        if n:
+            self.points[:n].view(f"U{n}")[0] = html
+        found: tuple[int, int, int, int] = self._scan.run(n)
+        return found
+
+
+_KEPT_POINTS: Final = 1 << 19
+_KEPT_TAGS: Final = 16_463
+"""Pages with as many code points and `<` use the same arrays, one set a thread. That no row of these is a
+multiple of 4,096 bytes long keeps their beginnings apart in the processor's cache."""
+_N_SCANNED: Final = sum("markup" in COLUMNS[name].notes for name in ROWS)
+"""How many of `ROWS`, the first ones, the scan fills."""
+_KEPT_VALUES: Final = 512
+_MOST_NAME_WORDS: Final = 32
+
+
+class _Kept(threading.local):
+    @cached_property
+    def room(self) -> _Room:
+        return _Room(_KEPT_POINTS, _KEPT_TAGS)
+
+
+_kept = _Kept()
 _LIST_ITEM: Final = np.uint64(BIT["li"])
 _TITLE: Final = re.compile(r"<title(?: [^>]*)?>([^<]*)</title>")
 

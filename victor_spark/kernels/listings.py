@@ -46,6 +46,18 @@ def kinds(
 
 
 @cython.ccall
+def count_inside(
+    around: cython.const[cython.int][::1], named: cython.const[cython.int][::1], inside: cython.int[::1]
+) -> cython.int:
+    """Adds to `inside` how many blocks each named element has, itself or in elements inside it."""
+    for block in range(named.shape[0]):
+        inside[named[block]] += 1
+    for element in range(around.shape[0] - 1, 0, -1):
+        inside[around[element]] += inside[element]
+    return 0
+
+
+@cython.ccall
 def gaps(
     html: cython.const[cython.uint][::1],
     starts: cython.const[cython.int][::1],

@@ -11,15 +11,16 @@ from cython.cimports.victor_spark.kernels import num
 
 from victor_html.elements import fnv1a
 
-num.check()
+if cython.compiled:
+    from cython.cimports.libc.string import memcmp
 
+num.check()
 
 _FAR = cython.declare(cython.int, 255)
 _SEED = cython.declare(cython.uint, 2166136261)
 _LOW_BITS = cython.declare(cython.ulonglong, 4294967295)
 _PRIME = cython.declare(cython.ulonglong, 1099511628211)
 _ALL_BITS = cython.declare(cython.ulonglong, 18446744073709551615)
-_MOST_NAME_WORDS = cython.declare(cython.int, 32)
 
 _UNSEEN = cython.declare(cython.uint, 1)
 _UNHEARD = cython.declare(cython.uint, 2)
@@ -183,7 +184,7 @@ def _says_no(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cyth
 @cython.final
 @cython.cclass
 class Scan:
-    """The scan of one page; `run` once.
+    """The scan of pages, one after the other.
 
     `views`: memory views of the fields, from `html` to `text`. Read are the page's code points, the
     characters' `properties`, and tables: `slots`/`slot_tags` is an open-addressing table from the 32-bit
@@ -202,8 +203,12 @@ class Scan:
     Elements that style, hidden, aria-hidden or data-hidden hide count as named, by the words 1 (invisible;
     in `hidden_group`, too) and 2 (not read out). `white_space` is what the innermost element that sets it
     asks for, by tag or style (0: it collapses, 1: lines are kept, 2: all of it in prose, 3: in code);
-    `listing` the ordinal of the outermost such element around the block (0: none). The stacks have a row
-    for each `<`, `text` one for each code point and `<`, at most.
+    `listing` the ordinal of the outermost such element around the block (0: none).
+
+    All that is filled, and the stacks, have one column or row more than there are `<` in a page, or, as `run`
+    says, room for the first of them; `text` one for each code point and `<`. Values of class, id, role and
+    itemprop come again and again: `kept_values` (start, length, number of words; a power of two of rows),
+    `kept_bits` (groups, hash of the words) and `kept_words` hold what some of them say.
     """
 
     html: cython.const[cython.uint][::1]
@@ -227,6 +232,11 @@ class Scan:
     named_elements: cython.int[:, ::1]
     name_words: cython.uint[::1]
     text: cython.uint[::1]
+    kept_values: cython.int[:, ::1]
+    kept_bits: cython.ulonglong[:, ::1]
+    kept_words: cython.uint[:, ::1]
+    n: cython.Py_ssize_t
+    most_words: cython.Py_ssize_t
     hidden: cython.ulonglong
     img_mask: cython.ulonglong
     # Of the tag at hand: groups of its words, a hash of them, the white space it asks for plus 1 (0: none).
@@ -286,9 +296,36 @@ class Scan:
             self.named_elements,
             self.name_words,
             self.text,
+            self.kept_values,
+            self.kept_bits,
+            self.kept_words,
         ) = views
         self.hidden = cython.cast(cython.ulonglong, 1) << hidden_group
         self.img_mask = img_mask
+
+    def run(self, n: cython.Py_ssize_t) -> tuple[int, int, int, int]:
+        """How many blocks, block-level and named elements there are, and the length of `text`.
+
+        Read are the first n code points of `html`. -1 blocks: there is no room for as many `<`.
+        """
+        i: cython.Py_ssize_t = 0
+        n_tags: cython.Py_ssize_t = 0
+        most_tags: cython.Py_ssize_t = self.stack_masks.shape[0] - 1
+        self._begin(n)
+        while i < n:
+            if self.html[i] != 60:
+                i = self._text_run(i)
+                continue
+            if n_tags == most_tags:
+                return -1, 0, 0, 0
+            n_tags += 1
+            i = self._tag(i + 1)
+        return self.n_blocks, self.n_parent_block, self.n_named, self.n_text
+
+    @cython.cfunc
+    def _begin(self, n: cython.Py_ssize_t) -> cython.void:
+        self.n = n
+        self.most_words = n // 4 + 1
         self.n_words = self.n_blocks = self.n_text = self.depth = 0
         self.groups = self.classes = self.mask = self.path = self.class_path = 0
         self.styled = self.white_space = num.COLLAPSED
@@ -300,23 +337,24 @@ class Scan:
         self.split_p = self.split_br = self.split_hr = self.split_inline = self.split_block = 0
         for group in range(self.hints.shape[0]):
             self.stack_hints[0, group] = -_FAR
-
-    def run(self) -> tuple[int, int]:
-        """How many blocks there are, and the length of `text`."""
-        i: cython.Py_ssize_t = 0
-        n: cython.Py_ssize_t = self.html.shape[0]
-        while i < n:
-            i = self._text_run(i) if self.html[i] != 60 else self._tag(i + 1)
-        return self.n_blocks, self.n_text
+        for row in range(2):
+            self.elements[row, 0] = self.named_elements[row, 0] = 0
+        for value in range(self.kept_values.shape[0]):
+            self.kept_values[value, 1] = -1
 
     # --- text ------------------------------------------------------------------------------------
 
     @cython.cfunc
     def _text_run(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Decodes the run of text at `i`, up to the next '<': a block, unless it is white space alone."""
-        n: cython.Py_ssize_t = self.html.shape[0]
+        n: cython.Py_ssize_t = self.n
         start: cython.Py_ssize_t = i
         k: cython.Py_ssize_t = self.n_text
+        while i < n and (self.html[i] == 32 or self.html[i] == 10):
+            i += 1
+        if i > start:
+            self.space = True
+            start = i
         while i < n and self.html[i] != 60:
             c: cython.uint = self.html[i]
             i += 1
@@ -392,7 +430,7 @@ class Scan:
     @cython.cfunc
     def _tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Reads the tag whose '<' is before `i`, to its '>', which the serialiser escapes everywhere else."""
-        n: cython.Py_ssize_t = self.html.shape[0]
+        n: cython.Py_ssize_t = self.n
         closing: cython.bint = i < n and self.html[i] == 47
         name_hash: cython.uint = _SEED
         low_bits: cython.ulonglong = _LOW_BITS
@@ -444,36 +482,21 @@ class Scan:
 
     @cython.cfunc
     def _after_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        while i < self.html.shape[0] and self.html[i] != 62:
+        while i < self.n and self.html[i] != 62:
             i += 1
         return i + 1
 
     @cython.cfunc
     def _attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Reads the attributes from `i` on; just past the tag's '>'. Sets the fields of the tag at hand."""
-        n: cython.Py_ssize_t = self.html.shape[0]
+        n: cython.Py_ssize_t = self.n
+        stray: cython.Py_ssize_t = -1
         self.groups = 0
         self.classes = 0
         self.styled = 0
         self.n_words = self.named_elements[1, self.n_named]
-        while i < n:
-            while (  # most characters are neither = nor >
-                i + 3 < n
-                and ((self.html[i] < 61) | (self.html[i] > 62))
-                & ((self.html[i + 1] < 61) | (self.html[i + 1] > 62))
-                & ((self.html[i + 2] < 61) | (self.html[i + 2] > 62))
-                & ((self.html[i + 3] < 61) | (self.html[i + 3] > 62))
-            ):
-                i += 4
-            if i == n:
-                break
-            c = self.html[i]
-            if c < 61 or c > 62:
-                i += 1
-                continue
-            if c == 62:
-                break
-            if i <= 10 or i + 2 >= n or self.html[i + 1] != 34:
+        while i < n and self.html[i] != 62:
+            if self.html[i] != 61 or i <= 10 or i + 2 >= n or self.html[i + 1] != 34:
                 i += 1
                 continue
             bits = hides(self.html, i, n)
@@ -484,24 +507,85 @@ class Scan:
                     self.groups |= self.hidden
                 if bits >= _STYLED:
                     self.styled = bits // _STYLED
-            elif tells_purpose(self.html, i):
-                i = self._words(i + 2)
-                if i < n and self.html[i] == 62:
-                    break
-            i += 1
+            end = self._value_end(i + 2)
+            if not bits and tells_purpose(self.html, i):
+                self._words_of_value(i + 2, end)
+            elif i == stray:
+                end = i
+            elif self.html[end - 1] == 61:  # style="… class=" words"="", where a quote is missing: read them
+                stray = end - 1
+                end = stray - 1
+            i = end + 1
         return i + 1
 
     @cython.cfunc
-    def _words(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Reads the words of the value at `i`; where its quote, or the tag's '>', is."""
-        n: cython.Py_ssize_t = self.html.shape[0]
+    @cython.inline
+    def _value_end(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Where the quote is that ends the value at `i`; n: nowhere."""
+        while i + 3 < self.n and (
+            (self.html[i] != 34)
+            & (self.html[i + 1] != 34)
+            & (self.html[i + 2] != 34)
+            & (self.html[i + 3] != 34)
+        ):
+            i += 4
+        while i < self.n and self.html[i] != 34:
+            i += 1
+        return i
+
+    @cython.cfunc
+    def _words_of_value(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+        """Reads the words of a value, or takes what was kept of the same value."""
+        length: cython.Py_ssize_t = end - start
+        first: cython.Py_ssize_t = self.n_words
+        groups: cython.ulonglong = self.groups
+        if length == 0 or self.classes or first > self.named_elements[1, self.n_named]:
+            self._words(start, end)
+            return
+        slot: cython.Py_ssize_t = length + self.html[start] + 3 * self.html[start + length // 4]
+        slot += 7 * self.html[start + length // 2] + 31 * self.html[end - 1 - length // 4]
+        slot = (slot + 61 * self.html[end - 1]) & (self.kept_values.shape[0] - 1)
+        if self.kept_values[slot, 1] == length:
+            if self._is_same(self.kept_values[slot, 0], start, length):
+                self.groups |= self.kept_bits[slot, 0]
+                self.classes = self.kept_bits[slot, 1]
+                for k in range(min(self.kept_values[slot, 2], self.most_words - first)):
+                    self.name_words[first + k] = self.kept_words[slot, k]
+                    self.n_words += 1
+                return
+        self.groups = 0
+        self._words(start, end)
+        if self.n_words == self.most_words:  # there was no room for some, perhaps
+            length = -1
+        self.kept_values[slot, 0] = cython.cast(cython.int, start)
+        self.kept_values[slot, 1] = cython.cast(cython.int, length)
+        self.kept_values[slot, 2] = cython.cast(cython.int, self.n_words - first)
+        self.kept_bits[slot, 0] = self.groups
+        self.kept_bits[slot, 1] = self.classes
+        for k in range(self.n_words - first):
+            self.kept_words[slot, k] = self.name_words[first + k]
+        self.groups |= groups
+
+    @cython.cfunc
+    @cython.inline
+    def _is_same(
+        self, one: cython.Py_ssize_t, other: cython.Py_ssize_t, length: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Whether the same code points stand at two places."""
+        if cython.compiled:
+            return memcmp(cython.address(self.html[one]), cython.address(self.html[other]), 4 * length) == 0
+        return self.html[one : one + length] == self.html[other : other + length]
+
+    @cython.cfunc
+    def _words(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+        """Reads the words of a value."""
         low_bits: cython.ulonglong = _LOW_BITS
         word: cython.uint = _SEED
         before: cython.uint = 0
         slot_mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
         was_small: cython.bint = False
-        while i < n and self.html[i] != 62:
-            c = self.html[i]
+        while i <= end:
+            c = self.html[i] if i < end else 34
             if (97 <= c <= 122) or (65 <= c <= 90 and not was_small) or c > 127:
                 was_small = c >= 97
                 word = ((word ^ (c | 32 if c < 128 else c)) * 16777619) & low_bits
@@ -526,7 +610,6 @@ class Scan:
                 before = 0
             if not 65 <= c <= 90:  # a capital after a small letter begins a word: look again
                 i += 1
-        return i
 
     @cython.cfunc
     @cython.inline
@@ -536,7 +619,7 @@ class Scan:
         k: cython.Py_ssize_t = first
         while k < self.n_words and self.name_words[k] != word:
             k += 1
-        if k == self.n_words and k < first + _MOST_NAME_WORDS and k < self.name_words.shape[0]:
+        if k == self.n_words and k < first + self.kept_words.shape[1] and k < self.most_words:
             self.name_words[k] = word
             self.n_words = k + 1
 
