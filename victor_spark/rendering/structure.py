@@ -64,8 +64,9 @@ _ROLES: Final = {
 }  # fmt: skip
 """The kinds of elements without a tag of their own by ARIA's role."""
 _ROLE: Final = ' role="'
+_LONGEST_ROLE: Final = 24
 _WORD: Final = ' class="MsoListParagraph'
-_WITHOUT_KIND: Final = "<(?:div|span|section|p)(?= )[^<>]*?"
+_WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
 _NAMES: Final = {
     fnv1a(word): name
     for name, words in {
@@ -162,12 +163,15 @@ class Structure:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
         for before in {_ROLE, _WORD} & self._names:
-            for found in re.finditer(_WITHOUT_KIND + before + r'([^"]*)"', self.html):
-                name = found[1]
+            at = self.html.find(before)
+            while at >= 0:
+                place, at = at, self.html.find(before, at + 1)
+                name = self.html[place + len(_ROLE) : place + _LONGEST_ROLE].partition('"')[0]
                 kind = KIND[_ROLES.get(name, "other")] if before == _ROLE else KIND["li"]
-                if not kind:
+                row = first_from(s.start, place) - 1 if kind else -1
+                is_stated = row >= 0 and place < s.inner[row]
+                if not is_stated or not self.html.startswith(_WITHOUT_KIND, s.start[row]):
                     continue
-                row = first_from(s.start, found.start())
                 if name == "heading":
                     kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
                 inside = s.kind[row + 1 : s.after(row)]
