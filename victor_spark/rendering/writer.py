@@ -30,6 +30,7 @@ _LINE_START = re.compile(
     r"(?m)^(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
 )
 _ODD = re.compile(r"[<>\\`|()\x00-\x1f\x7f]|\s|&(?=#|\w+;)")
+_MAY_BE_ODD = re.compile(r"[^!-%'*-;=?-\[\]-_a-{}~]")
 _IN_ADDRESS = {c: f"%{ord(c):02X}" for c in " <>\\`|"} | {"(": "\\(", ")": "\\)", "&": "&amp;"}
 _MEANS = re.compile(
     r"[]*_[\\`~<&$](?:(?<![<&$])|(?<=<)(?=[A-Za-z/!?])|(?<=&)(?=#|[A-Za-z0-9]{1,32};)"
@@ -38,6 +39,7 @@ _MEANS = re.compile(
 _SPACES = re.compile("  +")
 _NOT_BEFORE_FORMULA = re.compile(r"[^\W_$]\Z|\$\Z")
 _CONTROL = re.compile("[\x00-\x1f]")
+_FIRST_WIDE = cython.declare(cython.uint, 0x2E80)
 _LONGEST_SUP = cython.declare(cython.int, 60)
 
 
@@ -48,16 +50,18 @@ class Writer:
 
     points: cython.const[cython.uint][::1]
     nodes: cython.const[cython.int][:, :]
+    properties: cython.const[cython.uchar][::1]
     text: str
     values: list[Any]
     inside: cython.int  # bits of the kinds of emphasis around
     in_link: cython.bint
+    is_plain: cython.bint  # whether the line at hand is text alone
 
     def __init__(self, page: Structure, *views: object):
-        self.points, self.nodes = views
+        self.points, self.nodes, self.properties = views
         self.text, self.values = page.text, page.values
         self.inside = 0
-        self.in_link = False
+        self.in_link = self.is_plain = False
 
     # --- blocks ----------------------------------------------------------------------------------------
 
@@ -201,8 +205,11 @@ class Writer:
 
     def inline(self, i: cython.Py_ssize_t) -> str:
         """The line of a paragraph or heading, with its breaks."""
+        self.is_plain = True
         line = self.line(i + 1, self.nodes[at.N_END, i]).strip()
         text = _SPACES.sub(" ", line) if "  " in line else line
+        if self.is_plain:
+            return text
         is_marked = "\x02" in text or "\x04" in text or "\x06" in text
         return _finished(_resolved(text) if is_marked else text)
 
@@ -215,6 +222,7 @@ class Writer:
             kind = self.nodes[at.N_OP, i]
             value = self.nodes[at.N_A, i]
             end: cython.Py_ssize_t = self.nodes[at.N_END, i]
+            self.is_plain = self.is_plain and (kind == at.TEXT or kind == at.SPACE)
             if kind == at.TEXT:
                 parts.append(self.escaped(value, self.nodes[at.N_B, i]))
             elif kind == at.SPACE:
@@ -266,18 +274,34 @@ class Writer:
 
     def escaped(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> str:
         """Text, what means something in Markdown escaped, white space as one space."""
-        before: cython.uint = 0
-        for i in range(first, last):
+        parts: list[str] = []
+        begin: cython.Py_ssize_t = first  # of what is not yet in `parts`
+        i: cython.Py_ssize_t = first
+        while i < last:
             c = self.points[i]
-            if c <= 32 or c >= 126:
-                odd = c < 32 or (c == 32 and before == 32) or 126 <= c <= 160 or c == 0x1680 or c == 0x3000
-                odd = odd or 0x2000 <= c <= 0x200A or 0x2028 <= c <= 0x205F  # most of it is white space
-            else:
-                odd = c == 42 or c == 36 or c == 38 or c == 60 or (91 <= c <= 96 and c != 94)
-            if odd:
+            after: cython.Py_ssize_t = i + 1
+            if self.is_white(c):
+                while after < last and self.is_white(self.points[after]):
+                    after += 1
+                if c != 32 or after > i + 1:
+                    inside = first < i and after < last
+                    if inside and self.points[i - 1] >= _FIRST_WIDE and self.points[after] >= _FIRST_WIDE:
+                        return _escaped(self.text[first:last])
+                    if i == first and after == last:
+                        return _escaped(self.text[first:last])
+                    parts += [self.text[begin:i], " "]
+                    begin = after
+            elif c == 42 or c == 126 or (91 <= c <= 96 and c != 94):
+                parts += [self.text[begin:i], "\\"]
+                begin = i
+            elif c < 32 or c == 36 or ((c == 38 or c == 60) and after < last and self.points[after] > 32):
                 return _escaped(self.text[first:last])
-            before = c
-        return self.text[first:last]
+            i = after
+        return "".join([*parts, self.text[begin:last]]) if parts else self.text[first:last]
+
+    def is_white(self, c: cython.uint) -> cython.bint:
+        """Whether a character is white space."""
+        return (self.properties[c] & at.CHAR_CLASS_MASK) == at.CHAR_WHITE
 
 
 def _marked(text: str, before: str, behind: str) -> str:
@@ -302,7 +326,7 @@ def _escaped(text: str) -> str:
 
 def _address(address: str) -> str:
     """An address inside the parentheses of a link."""
-    if _ODD.search(address):
+    if _MAY_BE_ODD.search(address):
         address = _ODD.sub(lambda odd: _IN_ADDRESS.get(odd[0], ""), address)
     return address
 
