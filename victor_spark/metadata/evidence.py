@@ -127,6 +127,11 @@ class Evidence:
                     found.append(Marked(f"{kernel.ATTRIBUTES[attribute]}={words}", read, start))
         return found
 
+    @cached_property
+    def marks(self) -> str:
+        """Their marks, one a line."""
+        return "\n".join([one.mark for one in self.marked])
+
     def apart(self, start: int) -> bool:
         """Whether an element that starts there stands in navigation, a label, or a form without an `h1`."""
         before = bisect_right(self._apart, (start,))

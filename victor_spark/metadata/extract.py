@@ -234,8 +234,8 @@ _NEAR: Final = 1_000
 _ITEM, _RELATION, *_BYLINES = map(
     re.compile,
     (
-        "^itemprop=author",
-        "^rel=author",
+        "(?m)^itemprop=author",
+        "(?m)^rel=author",
         r"=.*\b(?:author-?name|byline-?(?:name|author)|author__name)",
         r"class=.*\bbyline",
         r"class=.*\bauthor\b",
@@ -282,7 +282,7 @@ def _joined(candidates: Candidates[list[str]]) -> Candidates[str]:
     return ((where, " ".join(lines)) for where, lines in candidates)
 
 
-_DATE_ITEM: Final = re.compile("^itemprop=datepublished")
+_DATE_ITEM: Final = re.compile("(?m)^itemprop=datepublished")
 _PUBLISHED: Final = re.compile("publish|entry-date|created")
 _PUBLISH: Final = re.compile("publish(?!.*modified)")
 _DATE: Final = re.compile("date(?!.*update)")
