@@ -127,7 +127,8 @@ class Walk:
     # --- elements --------------------------------------------------------------------------------------
 
     def scan(self) -> Any:
-        """The elements."""
+        """The elements, and the rows of those that may state their kind: by a role, or as Word does."""
+        stated: list[int] = []
         n: cython.Py_ssize_t = self.html.shape[0]
         i: cython.Py_ssize_t = 0
         block: cython.Py_ssize_t = 0
@@ -157,6 +158,8 @@ class Walk:
                 continue
             kind = self._kind_of(i)
             while i < n and self.html[i] != 62:
+                if self.html[i] == 61 and self._states_role(i):
+                    stated.append(row)
                 i += 1
             i += 1
             if row >= self.kind.shape[0]:
@@ -179,7 +182,7 @@ class Walk:
             self.stop[self.stack[depth]] = cython.cast(cython.int, n)
             self.last_of[self.stack[depth]] = cython.cast(cython.int, self.n_blocks)
         self.n_elements = row
-        return self.elements[: at.E_STACK, :row]
+        return self.elements[: at.E_STACK, :row], stated
 
     def _kind_of(self, i: cython.Py_ssize_t) -> cython.int:
         """The kind of an element by the name of its tag, which begins at `i`."""
@@ -237,6 +240,14 @@ class Walk:
             i += 1
         self.known_marks[row] = found
         return found
+
+    def _states_role(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Whether the '=' at `i` ends the name role, or Word's class of the items of a list begins there."""
+        if self.html[i - 1] == 101 and self.html[i - 2] == 108 and self.html[i - 3] == 111:
+            return self.html[i - 4] == 114 and self.html[i - 5] == 32
+        if self.html[i - 1] == 115 and i + 5 < self.html.shape[0]:
+            return self.html[i + 2] == 77 and self.html[i + 5] == 76 and self._is_named(i)
+        return False
 
     def _is_named(self, i: cython.Py_ssize_t) -> cython.bint:
         """Whether the '=' at `i` (3 at least) ends the name class, role or id."""

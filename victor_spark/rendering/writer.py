@@ -381,9 +381,11 @@ def _prefixed(text: str, prefix: str) -> str:
 
 def _resolved(text: str) -> str:
     """The text with its marks written where a parser reads them as meant, and left out elsewhere."""
-    text = _SAME.sub(lambda same: same[2] if ord(same[1]) == ord(same[3]) + 1 else same[0], text)
+    several = sum([text.count(mark) for mark in _OPENING]) > 1
+    if several:
+        text = _SAME.sub(lambda same: same[2] if ord(same[1]) == ord(same[3]) + 1 else same[0], text)
     for _ in range(3):
-        bad = _wrong_marks(text)
+        bad = _wrong_marks(text, several)
         if not bad:
             break
         text = "".join([c for i, c in enumerate(text) if i not in bad])
@@ -394,12 +396,12 @@ def _resolved(text: str) -> str:
     return text
 
 
-def _wrong_marks(text: str) -> set[int]:
+def _wrong_marks(text: str, several: cython.bint) -> set[int]:
     """Positions of marks that would not be read as meant, with those they belong to."""
     open_: list[int] = []
     partner: dict[int, int] = {}
     wrong: set[int] = set()
-    is_nested = _NESTED.search(text) is not None
+    is_nested = several and _NESTED.search(text) is not None
     for run in _RUN.finditer(text):
         marks = run[0]
         before, after = text[max(run.start() - 1, 0) : run.start()], text[run.end() : run.end() + 1]
