@@ -261,8 +261,12 @@ def _dates(page: Statements) -> Candidates[str]:
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
     """Those of the candidates that are dates, as ISO 8601."""
     for where, text in candidates:
-        if (day := days.iso(text, month_first="/" in text and page.month_first)) is not None:
+        month_first = "/" in text and page.month_first
+        if _DIGIT.search(text) and (day := days.iso(text, month_first=month_first)) is not None:
             yield where, day
+
+
+_DIGIT: Final = re.compile(r"\d")
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
