@@ -164,10 +164,10 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
 
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
-    handles = page.is_thread
     for source, work in page.works:
-        for role in ("author", "creator"):
-            yield f"{source}.{role}", names.authors(page.texts(work, role, "name"), handles=handles)
+        for role in filter(work.get, ("author", "creator")):
+            texts = page.texts(work, role, "name")
+            yield f"{source}.{role}", names.authors(texts, handles=page.is_thread)
     for name in vocabulary().meta["author"]:
         if (stated := page.evidence.meta.get(name)) is not None:
             yield f"meta {name}", names.authors(stated)
@@ -182,7 +182,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         found: tuple[str, ...] = ()
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
             several = "authors" in one.mark or "byline" in one.mark
-            own = names.of_lines(lines, handles=handles, several=several)
+            own = names.of_lines(lines, handles=page.is_thread, several=several)
             if len(own) > _MAX_IN_BYLINE:
                 continue
             if before and (one.mark != before.mark or one.start - before.start > _BESIDE):
