@@ -197,8 +197,7 @@ class Structure:
 
     def tag(self, row: int) -> str:
         """The start tag of an element."""
-        start, end = int(self.s.start[row]), int(self.s.inner[row])
-        return self.html[start:end]
+        return self._walk.tag(row)
 
     def markup(self, row: int) -> str:
         """The markup of an element, its tags included."""

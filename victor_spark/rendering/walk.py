@@ -78,6 +78,7 @@ class Walk:
     elements: Any
     nodes_array: Any
     page: Any
+    source: str
     n_blocks: cython.Py_ssize_t
     n_elements: cython.Py_ssize_t
     n: cython.Py_ssize_t
@@ -105,7 +106,7 @@ class Walk:
         self.white_space, self.listing, self.n_split_br, self.space_before = views[11:15]
         self.gaps, self.gap_ends, self.left_out, self.kept = views[15:19]
         self.sums, self.frames, self.inlines = views[19:]
-        self.page = page
+        self.page, self.source = page, page.html
         self._set_columns(elements)
         self.nodes_array, self.nodes = nodes, memoryview(nodes)
         self.n_blocks = self.start.shape[0]
@@ -197,6 +198,10 @@ class Walk:
         while self.slots[slot] != name and self.slots[slot] != 0:
             slot = (slot + 1) & mask
         return self.slot_kinds[slot]
+
+    def tag(self, row: cython.Py_ssize_t) -> str:
+        """The start tag of an element."""
+        return self.source[self.begin[row] : self.inner[row]]
 
     def marks(self, row: cython.Py_ssize_t) -> cython.int:
         """What the words in class, role and id of an element say: a word of letters and digits, or a name

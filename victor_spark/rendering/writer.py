@@ -29,8 +29,7 @@ _MAY_MEAN = frozenset("#>+-=|:0123456789")
 _LINE_START = re.compile(
     r"(?m)^(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
 )
-_ODD = re.compile(r"[<>\\`|()\x00-\x1f\x7f]|\s|&(?=#|\w+;)")
-_MAY_BE_ODD = re.compile(r"[^!-%'*-;=?-\[\]-_a-{}~]")
+_ODD = re.compile(r"[<>\\`|()\x00-\x1f\x7f\s&](?:(?<!&)|(?=#|\w+;))")
 _IN_ADDRESS = {c: f"%{ord(c):02X}" for c in " <>\\`|"} | {"(": "\\(", ")": "\\)", "&": "&amp;"}
 _MEANS = re.compile(
     r"[]*_[\\`~<&$](?:(?<![<&$])|(?<=<)(?=[A-Za-z/!?])|(?<=&)(?=#|[A-Za-z0-9]{1,32};)"
@@ -326,7 +325,7 @@ def _escaped(text: str) -> str:
 
 def _address(address: str) -> str:
     """An address inside the parentheses of a link."""
-    if _MAY_BE_ODD.search(address):
+    if _ODD.search(address):
         address = _ODD.sub(lambda odd: _IN_ADDRESS.get(odd[0], ""), address)
     return address
 
