@@ -127,6 +127,11 @@ class Evidence:
                     found.append(Marked(f"{kernel.ATTRIBUTES[attribute]}={words}", read, start))
         return found
 
+    @cached_property
+    def marks(self) -> str:
+        """Their marks, one a line."""
+        return "\n".join([one.mark for one in self.marked])
+
     def apart(self, start: int) -> bool:
         """Whether an element that starts there stands in navigation, a label, or a form without an `h1`."""
         before = bisect_right(self._apart, (start,))
@@ -233,6 +238,7 @@ _INLINE: Final = re.compile(
 _BETWEEN_LINKS: Final = re.compile("</a> ?(?=<a )")
 _RUBY: Final = re.compile(r"<r[tp]\b.*?(?=</?r(?:t|p|b|uby)\b|\Z)|</?r(?:t|p|b|tc|uby)\b[^<>]*+>")
 """What says how a word is pronounced, and the other tags around it."""
-_TAGS: Final = re.compile(r"(?:<[^>]*+(?:>|\Z) ?)+")
+_TAGS: Final = re.compile(r"<[^>]*+(?:> ?<[^>]*+)*+(?:> ?)?")
+"""Tags beside each other; a pattern that begins with a letter is searched for four times as fast."""
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
 _NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))

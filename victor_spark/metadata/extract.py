@@ -164,10 +164,10 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
 
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
-    handles = page.is_thread
     for source, work in page.works:
-        for role in ("author", "creator"):
-            yield f"{source}.{role}", names.authors(page.texts(work, role, "name"), handles=handles)
+        for role in filter(work.get, ("author", "creator")):
+            texts = page.texts(work, role, "name")
+            yield f"{source}.{role}", names.authors(texts, handles=page.is_thread)
     for name in vocabulary().meta["author"]:
         if (stated := page.evidence.meta.get(name)) is not None:
             yield f"meta {name}", names.authors(stated)
@@ -182,7 +182,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         found: tuple[str, ...] = ()
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
             several = "authors" in one.mark or "byline" in one.mark
-            own = names.of_lines(lines, handles=handles, several=several)
+            own = names.of_lines(lines, handles=page.is_thread, several=several)
             if len(own) > _MAX_IN_BYLINE:
                 continue
             if before and (one.mark != before.mark or one.start - before.start > _BESIDE):
@@ -234,8 +234,8 @@ _NEAR: Final = 1_000
 _ITEM, _RELATION, *_BYLINES = map(
     re.compile,
     (
-        "^itemprop=author",
-        "^rel=author",
+        "(?m)^itemprop=author",
+        "(?m)^rel=author",
         r"=.*\b(?:author-?name|byline-?(?:name|author)|author__name)",
         r"class=.*\bbyline",
         r"class=.*\bauthor\b",
@@ -261,8 +261,12 @@ def _dates(page: Statements) -> Candidates[str]:
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
     """Those of the candidates that are dates, as ISO 8601."""
     for where, text in candidates:
-        if (day := days.iso(text, month_first="/" in text and page.month_first)) is not None:
+        month_first = "/" in text and page.month_first
+        if _DIGIT.search(text) and (day := days.iso(text, month_first=month_first)) is not None:
             yield where, day
+
+
+_DIGIT: Final = re.compile(r"\d")
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
@@ -282,7 +286,7 @@ def _joined(candidates: Candidates[list[str]]) -> Candidates[str]:
     return ((where, " ".join(lines)) for where, lines in candidates)
 
 
-_DATE_ITEM: Final = re.compile("^itemprop=datepublished")
+_DATE_ITEM: Final = re.compile("(?m)^itemprop=datepublished")
 _PUBLISHED: Final = re.compile("publish|entry-date|created")
 _PUBLISH: Final = re.compile("publish(?!.*modified)")
 _DATE: Final = re.compile("date(?!.*update)")

@@ -86,7 +86,7 @@ class Statements:
 
     def elements(self, pattern: re.Pattern[str], longest: int) -> Iterator[tuple[Marked, list[str]]]:
         """Elements whose mark the pattern finds, and their lines, of at most `longest` characters."""
-        for one in self.evidence.marked:
+        for one in self.evidence.marked if pattern.search(self.evidence.marks) else ():
             if not pattern.search(one.mark) or (pattern is USER and self.evidence.apart(one.start)):
                 continue
             if 0 < len(" ".join(lines := one.read())) <= longest:

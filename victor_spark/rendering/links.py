@@ -156,7 +156,7 @@ def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
     is_in_page = written.startswith(("data:", "about:", "#"))
     if is_in_page or _PLACEHOLDER.search(written, written.rfind("/") + 1):  # scripts replace it
         written = ""
-    if not written or any(name in tag for name in _LAZY_FIRST):
+    if not written or (" data-" in tag and any(name in tag for name in _LAZY_FIRST)):
         found = attributes(tag)
         lazy = next((found[name] for name in _LAZY if found.get(name, "").strip()), "")
         lazy = lazy or next((best for name in _SETS if (best := _of_set(found.get(name, "")))), "")

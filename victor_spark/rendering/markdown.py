@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from victor_spark.html.characters import properties
 from victor_spark.kernels import views
 from victor_spark.rendering import num
 from victor_spark.rendering.links import KNOWN
@@ -25,7 +26,7 @@ def markdown(page: Structure, title: str | None) -> str:
     for node in (_title(page, title), *_headings_of_notes(page), *_labels_of_code(page)):
         if node is not None:
             nodes[_OP, node] = OP["root"]
-    return Writer(page, *views(page.points, nodes)).blocks(0, nodes.shape[1])
+    return Writer(page, *views(page.points, nodes, properties())).blocks(0, nodes.shape[1])
 
 
 def _title(page: Structure, title: str | None) -> int | None:

@@ -84,7 +84,7 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     hidden = [*_hidden(blocks, kept, html), *_signs(blocks, kept)]
     if not blocks.text.isascii():
         places = np.flatnonzero(blocks.points >= _INVISIBLE.min())
-        places = places[np.isin(blocks.points[places], _INVISIBLE)]
+        places = places[(blocks.points[places] == _INVISIBLE[:, None]).any(axis=0)]
         if len(places):
             points = np.delete(blocks.points, places)
             start, end = (
@@ -207,15 +207,20 @@ def _end(html: str, tag: "re.Match[str]") -> int:
 
 def in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
     """Those of some blocks that an element around them may hide, in a table or a paragraph with others."""
-    has_next = blocks.paragraph[1:] == blocks.paragraph[:-1]
-    among_others = np.concatenate([has_next, [False]]) | np.concatenate([[False], has_next])
-    by_style = (blocks.hints[_HIDDEN] <= _MOST_UP) & (among_others | (blocks.td_group > 0))
-    brackets = (blocks.heading_level > 0) & (blocks.points[blocks.text_start] == ord("["))
-    there = chosen & (by_style | (brackets & among_others))
+    by_style = blocks.hints[_HIDDEN] <= _MOST_UP
+    brackets = (blocks.points[blocks.text_start] == ord("[")) & (blocks.heading_level > 0)
+    there = chosen & (by_style | brackets)
+    if there.any():
+        has_next = blocks.paragraph[1:] == blocks.paragraph[:-1]
+        among_others = np.concatenate([has_next, [False]]) | np.concatenate([[False], has_next])
+        there &= among_others | (by_style & (blocks.td_group > 0))
     return np.flatnonzero(there).tolist()
 
 
 def has(blocks: Blocks, element: str) -> bool:
     """Whether the source of the page has such an element; one of ELEMENTS."""
-    number = ELEMENTS.index(element)
-    return bool(blocks.source_elements[number : number + 1].any())
+    number = _ELEMENTS[element]
+    return len(blocks.source_elements) > number and bool(blocks.source_elements[number])
+
+
+_ELEMENTS: Final = {element: number for number, element in enumerate(ELEMENTS)}

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_html.elements import fnv1a, hashed
-from victor_spark.blocks import Blocks, Bool, Int32, UInt32, first_from
+from victor_spark.blocks import Blocks, Bool, Int32, UInt32
 from victor_spark.kernels import code_points, views
 from victor_spark.kernels.assemble import is_wide
 from victor_spark.rendering import footnotes, formulas, links, num
@@ -63,18 +63,10 @@ _ROLES: Final = {
     "grid": "table", "heading": "h2", "listitem": "li",
 }  # fmt: skip
 """The kinds of elements without a tag of their own by ARIA's role."""
-_ROLE: Final = ' role="'
 _WORD: Final = ' class="MsoListParagraph'
-_WITHOUT_KIND: Final = "<(?:div|span|section|p)(?= )[^<>]*?"
-_NAMES: Final = {
-    fnv1a(word): name
-    for name, words in {
-        _ROLE: "columnheader rowgroup gridcell heading listitem",
-        _WORD: "mso",
-        "notes": "footnote sidenote marginnote",
-    }.items()
-    for word in words.split()
-}
+_WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
+_NAMES_OF_ROLES: Final = list(map(fnv1a, "columnheader rowgroup gridcell heading listitem".split()))
+_NAMES_OF_ASIDES: Final = list(map(fnv1a, "footnote sidenote marginnote".split()))
 """Hashes of words of class and role, of which a page with such elements has one."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
 _NOT_IN_ITEMS: Final = [KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()]
@@ -152,22 +144,20 @@ class Structure:
             *views(blocks.left_out.view(np.uint8), padded, self.sums),
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
-        self.s = Elements(*self._walk.scan())
-        words = blocks.name_words
-        self._names = {name for word, name in _NAMES.items() if (words == word).any()}
-        self._find_roles()
+        elements, rows = self._walk.scan()
+        self.s = Elements(*elements)
+        self._find_roles(rows)
         self._walk.count()
 
-    def _find_roles(self) -> None:
+    def _find_roles(self, rows: list[int]) -> None:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
-        for before in {_ROLE, _WORD} & self._names:
-            for found in re.finditer(_WITHOUT_KIND + before + r'([^"]*)"', self.html):
-                name = found[1]
-                kind = KIND[_ROLES.get(name, "other")] if before == _ROLE else KIND["li"]
-                if not kind:
-                    continue
-                row = first_from(s.start, found.start())
+        has_roles = rows and any((self.blocks.name_words == word).any() for word in _NAMES_OF_ROLES)
+        for row in rows:
+            tag = self.tag(row)
+            name = attribute(tag, "role") if has_roles else ""
+            kind = KIND[_ROLES.get(name, "li" if _WORD in tag else "other")]
+            if kind and tag.startswith(_WITHOUT_KIND):
                 if name == "heading":
                     kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
                 inside = s.kind[row + 1 : s.after(row)]
@@ -179,7 +169,7 @@ class Structure:
         """The nodes: num.NODE."""
         if labels := self._walk.choose():
             self.footnotes = footnotes.footnotes(self, np.array(labels))
-        if "notes" in self._names:
+        if any((self.blocks.name_words == word).any() for word in _NAMES_OF_ASIDES):
             self.footnotes = footnotes.with_asides(self, self.footnotes)
         if (found := self.footnotes) is not footnotes.NONE:
             for name in ("notes", "refs", "back", "asides"):
@@ -207,8 +197,7 @@ class Structure:
 
     def tag(self, row: int) -> str:
         """The start tag of an element."""
-        start, end = int(self.s.start[row]), int(self.s.inner[row])
-        return self.html[start:end]
+        return self._walk.tag(row)
 
     def markup(self, row: int) -> str:
         """The markup of an element, its tags included."""

@@ -78,6 +78,7 @@ class Walk:
     elements: Any
     nodes_array: Any
     page: Any
+    source: str
     n_blocks: cython.Py_ssize_t
     n_elements: cython.Py_ssize_t
     n: cython.Py_ssize_t
@@ -105,7 +106,7 @@ class Walk:
         self.white_space, self.listing, self.n_split_br, self.space_before = views[11:15]
         self.gaps, self.gap_ends, self.left_out, self.kept = views[15:19]
         self.sums, self.frames, self.inlines = views[19:]
-        self.page = page
+        self.page, self.source = page, page.html
         self._set_columns(elements)
         self.nodes_array, self.nodes = nodes, memoryview(nodes)
         self.n_blocks = self.start.shape[0]
@@ -127,7 +128,8 @@ class Walk:
     # --- elements --------------------------------------------------------------------------------------
 
     def scan(self) -> Any:
-        """The elements."""
+        """The elements, and the rows of those that may state their kind: by a role, or as Word does."""
+        stated: list[int] = []
         n: cython.Py_ssize_t = self.html.shape[0]
         i: cython.Py_ssize_t = 0
         block: cython.Py_ssize_t = 0
@@ -157,6 +159,8 @@ class Walk:
                 continue
             kind = self._kind_of(i)
             while i < n and self.html[i] != 62:
+                if self.html[i] == 61 and self._states_role(i):
+                    stated.append(row)
                 i += 1
             i += 1
             if row >= self.kind.shape[0]:
@@ -179,7 +183,7 @@ class Walk:
             self.stop[self.stack[depth]] = cython.cast(cython.int, n)
             self.last_of[self.stack[depth]] = cython.cast(cython.int, self.n_blocks)
         self.n_elements = row
-        return self.elements[: at.E_STACK, :row]
+        return self.elements[: at.E_STACK, :row], stated
 
     def _kind_of(self, i: cython.Py_ssize_t) -> cython.int:
         """The kind of an element by the name of its tag, which begins at `i`."""
@@ -194,6 +198,10 @@ class Walk:
         while self.slots[slot] != name and self.slots[slot] != 0:
             slot = (slot + 1) & mask
         return self.slot_kinds[slot]
+
+    def tag(self, row: cython.Py_ssize_t) -> str:
+        """The start tag of an element."""
+        return self.source[self.begin[row] : self.inner[row]]
 
     def marks(self, row: cython.Py_ssize_t) -> cython.int:
         """What the words in class, role and id of an element say: a word of letters and digits, or a name
@@ -237,6 +245,14 @@ class Walk:
             i += 1
         self.known_marks[row] = found
         return found
+
+    def _states_role(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Whether the '=' at `i` ends the name role, or Word's class of the items of a list begins there."""
+        if self.html[i - 1] == 101 and self.html[i - 2] == 108 and self.html[i - 3] == 111:
+            return self.html[i - 4] == 114 and self.html[i - 5] == 32
+        if self.html[i - 1] == 115 and i + 5 < self.html.shape[0]:
+            return self.html[i + 2] == 77 and self.html[i + 5] == 76 and self._is_named(i)
+        return False
 
     def _is_named(self, i: cython.Py_ssize_t) -> cython.bint:
         """Whether the '=' at `i` (3 at least) ends the name class, role or id."""

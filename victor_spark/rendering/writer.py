@@ -29,7 +29,7 @@ _MAY_MEAN = frozenset("#>+-=|:0123456789")
 _LINE_START = re.compile(
     r"(?m)^(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
 )
-_ODD = re.compile(r"[<>\\`|()\x00-\x1f\x7f]|\s|&(?=#|\w+;)")
+_ODD = re.compile(r"[<>\\`|()\x00-\x1f\x7f\s&](?:(?<!&)|(?=#|\w+;))")
 _IN_ADDRESS = {c: f"%{ord(c):02X}" for c in " <>\\`|"} | {"(": "\\(", ")": "\\)", "&": "&amp;"}
 _MEANS = re.compile(
     r"[]*_[\\`~<&$](?:(?<![<&$])|(?<=<)(?=[A-Za-z/!?])|(?<=&)(?=#|[A-Za-z0-9]{1,32};)"
@@ -38,6 +38,7 @@ _MEANS = re.compile(
 _SPACES = re.compile("  +")
 _NOT_BEFORE_FORMULA = re.compile(r"[^\W_$]\Z|\$\Z")
 _CONTROL = re.compile("[\x00-\x1f]")
+_FIRST_WIDE = cython.declare(cython.uint, 0x2E80)
 _LONGEST_SUP = cython.declare(cython.int, 60)
 
 
@@ -48,16 +49,18 @@ class Writer:
 
     points: cython.const[cython.uint][::1]
     nodes: cython.const[cython.int][:, :]
+    properties: cython.const[cython.uchar][::1]
     text: str
     values: list[Any]
     inside: cython.int  # bits of the kinds of emphasis around
     in_link: cython.bint
+    is_plain: cython.bint  # whether the line at hand is text alone
 
     def __init__(self, page: Structure, *views: object):
-        self.points, self.nodes = views
+        self.points, self.nodes, self.properties = views
         self.text, self.values = page.text, page.values
         self.inside = 0
-        self.in_link = False
+        self.in_link = self.is_plain = False
 
     # --- blocks ----------------------------------------------------------------------------------------
 
@@ -201,8 +204,11 @@ class Writer:
 
     def inline(self, i: cython.Py_ssize_t) -> str:
         """The line of a paragraph or heading, with its breaks."""
+        self.is_plain = True
         line = self.line(i + 1, self.nodes[at.N_END, i]).strip()
         text = _SPACES.sub(" ", line) if "  " in line else line
+        if self.is_plain:
+            return text
         is_marked = "\x02" in text or "\x04" in text or "\x06" in text
         return _finished(_resolved(text) if is_marked else text)
 
@@ -215,6 +221,7 @@ class Writer:
             kind = self.nodes[at.N_OP, i]
             value = self.nodes[at.N_A, i]
             end: cython.Py_ssize_t = self.nodes[at.N_END, i]
+            self.is_plain = self.is_plain and (kind == at.TEXT or kind == at.SPACE)
             if kind == at.TEXT:
                 parts.append(self.escaped(value, self.nodes[at.N_B, i]))
             elif kind == at.SPACE:
@@ -266,18 +273,34 @@ class Writer:
 
     def escaped(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> str:
         """Text, what means something in Markdown escaped, white space as one space."""
-        before: cython.uint = 0
-        for i in range(first, last):
+        parts: list[str] = []
+        begin: cython.Py_ssize_t = first  # of what is not yet in `parts`
+        i: cython.Py_ssize_t = first
+        while i < last:
             c = self.points[i]
-            if c <= 32 or c >= 126:
-                odd = c < 32 or (c == 32 and before == 32) or 126 <= c <= 160 or c == 0x1680 or c == 0x3000
-                odd = odd or 0x2000 <= c <= 0x200A or 0x2028 <= c <= 0x205F  # most of it is white space
-            else:
-                odd = c == 42 or c == 36 or c == 38 or c == 60 or (91 <= c <= 96 and c != 94)
-            if odd:
+            after: cython.Py_ssize_t = i + 1
+            if self.is_white(c):
+                while after < last and self.is_white(self.points[after]):
+                    after += 1
+                if c != 32 or after > i + 1:
+                    inside = first < i and after < last
+                    if inside and self.points[i - 1] >= _FIRST_WIDE and self.points[after] >= _FIRST_WIDE:
+                        return _escaped(self.text[first:last])
+                    if i == first and after == last:
+                        return _escaped(self.text[first:last])
+                    parts += [self.text[begin:i], " "]
+                    begin = after
+            elif c == 42 or c == 126 or (91 <= c <= 96 and c != 94):
+                parts += [self.text[begin:i], "\\"]
+                begin = i
+            elif c < 32 or c == 36 or ((c == 38 or c == 60) and after < last and self.points[after] > 32):
                 return _escaped(self.text[first:last])
-            before = c
-        return self.text[first:last]
+            i = after
+        return "".join([*parts, self.text[begin:last]]) if parts else self.text[first:last]
+
+    def is_white(self, c: cython.uint) -> cython.bint:
+        """Whether a character is white space."""
+        return (self.properties[c] & at.CHAR_CLASS_MASK) == at.CHAR_WHITE
 
 
 def _marked(text: str, before: str, behind: str) -> str:
@@ -357,9 +380,11 @@ def _prefixed(text: str, prefix: str) -> str:
 
 def _resolved(text: str) -> str:
     """The text with its marks written where a parser reads them as meant, and left out elsewhere."""
-    text = _SAME.sub(lambda same: same[2] if ord(same[1]) == ord(same[3]) + 1 else same[0], text)
+    several = sum([text.count(mark) for mark in _OPENING]) > 1
+    if several:
+        text = _SAME.sub(lambda same: same[2] if ord(same[1]) == ord(same[3]) + 1 else same[0], text)
     for _ in range(3):
-        bad = _wrong_marks(text)
+        bad = _wrong_marks(text, several)
         if not bad:
             break
         text = "".join([c for i, c in enumerate(text) if i not in bad])
@@ -370,12 +395,12 @@ def _resolved(text: str) -> str:
     return text
 
 
-def _wrong_marks(text: str) -> set[int]:
+def _wrong_marks(text: str, several: cython.bint) -> set[int]:
     """Positions of marks that would not be read as meant, with those they belong to."""
     open_: list[int] = []
     partner: dict[int, int] = {}
     wrong: set[int] = set()
-    is_nested = _NESTED.search(text) is not None
+    is_nested = several and _NESTED.search(text) is not None
     for run in _RUN.finditer(text):
         marks = run[0]
         before, after = text[max(run.start() - 1, 0) : run.start()], text[run.end() : run.end() + 1]
