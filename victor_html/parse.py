@@ -54,11 +54,11 @@ def parse(markup: bytes) -> Parsed:
     """The canonical HTML of a page, as far as the kernels do not leave it to the library."""
     if b"\0" in markup:
         return Parsed(None, in_source(markup))
-    room = _kept.room if len(markup) <= _KEPT_BYTES else _Room(_n_tags(markup))
+    room = _kept.room if len(markup) <= _KEPT_BYTES else _Room(markup.count(b"<"))
     room.tokenizer.begin(markup)
     n_tokens = room.tokenizer.tokenize()
     if n_tokens < 0 and room.tokenizer.count() == len(room.tokens):
-        room = _Room(_n_tags(markup))
+        room = _Room(markup.count(b"<"))
         room.tokenizer.begin(markup)
         n_tokens = room.tokenizer.tokenize()
     if n_tokens < 0:
@@ -79,7 +79,7 @@ def beyond_budget(markup: bytes) -> str | None:
     page goes to it only after this function has returned None.
     """
     markup = markup.replace(b"\0", "\N{REPLACEMENT CHARACTER}".encode())
-    html, n_tags = None, _n_tags(markup)
+    html, n_tags = None, markup.count(b"<")
     for most_copied in (_copies(markup), 0):
         n_nodes = 5 * n_tags + most_copied // COPY + 200
         room = _Room(n_tags, n_nodes)
@@ -106,11 +106,6 @@ def _steps(markup: bytes) -> int:
 def _copies(markup: bytes) -> int:
     """How many bytes the tags of elements may take that are opened again: twice the page, and 8 kB."""
     return 2 * len(markup) + 8192
-
-
-def _n_tags(markup: bytes) -> int:
-    """How many `<` there are: no page has more tags."""
-    return int(tokenizer.count_tags(memoryview(markup)))
 
 
 def _views(*buffers: memoryview | npt.NDArray[Any]) -> list[memoryview]:

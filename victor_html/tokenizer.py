@@ -21,20 +21,6 @@ _DEEPEST_DRAWING = cython.declare(cython.int, 256)
 _SEED = cython.declare(cython.uint, 2166136261)
 _PRIME = cython.declare(cython.uint, 16777619)
 _LOW_BITS = cython.declare(cython.uint, 4294967295)
-_STRIDE = cython.declare(cython.Py_ssize_t, 128)  # a loop of fixed length is vectorised
-
-
-@cython.ccall
-def count_tags(source: cython.const[cython.uchar][::1]) -> cython.Py_ssize_t:
-    """How many `<` there are."""
-    n: cython.Py_ssize_t = 0
-    some: cython.uchar
-    for i in range(0, source.shape[0], _STRIDE):
-        some = 0
-        for k in range(i, i + _STRIDE if i + _STRIDE <= source.shape[0] else source.shape[0]):
-            some += source[k] == 60
-        n += some
-    return n
 
 
 @cython.final

@@ -13,7 +13,7 @@ from victor_spark.blocks import COLUMNS, LATER, ROWS, Blocks, UInt8, zeros
 from victor_spark.html import listings
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, tables, words
-from victor_spark.kernels import code_points, content, markup, text_of, views
+from victor_spark.kernels import content, markup, text_of, views
 from victor_spark.kernels.num import STACK
 
 
@@ -27,7 +27,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     room = _kept.room
     n_blocks, n_elements, n_named, n_text = room.scanned(html)
     if n_blocks < 0:
-        room = _Room(len(html), markup.n_tags(*views(code_points(html))) + 1)
+        room = _Room(len(html), html.count("<") + 1)
         n_blocks, n_elements, n_named, n_text = room.scanned(html)
     rows = np.empty((len(ROWS), n_blocks), dtype=np.int32)
     rows[:_N_SCANNED] = room.rows[:, :n_blocks]

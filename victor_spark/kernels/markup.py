@@ -39,15 +39,6 @@ _PRE = cython.declare(cython.uint, fnv1a("pre"))
 _LONGEST_NAME = cython.declare(cython.Py_ssize_t, 12)  # one letter more than white-space has
 
 
-@cython.ccall
-def n_tags(html: cython.const[cython.uint][::1]) -> cython.int:
-    """How many `<` there are: no page has more tags."""
-    n: cython.int = 0
-    for i in range(html.shape[0]):
-        n += html[i] == 60
-    return n
-
-
 @cython.cfunc
 @cython.inline
 def entity_width(
