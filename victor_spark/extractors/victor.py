@@ -60,7 +60,6 @@ def scores(probabilities: Float64, blocks: Blocks, decide: Decision = decide) ->
     """What a cleaner makes of a page's probabilities; `victor` without `decide`."""
     kept, headline = decide(probabilities, blocks)
     expected_f1 = decision.expected_f1(probabilities, decision.n_words(blocks), kept)
-    decision.n_words.cache_clear()  # it holds the page
     return Scores(probabilities, kept, expected_f1, headline=headline)
 
 

@@ -34,7 +34,6 @@ _VALID: Final = re.compile(r"(?:__label__)?([a-z]{2,3})(?:[_-]([a-z]{4}))?(?:[_-
 
 
 @lru_cache(maxsize=1024)
-@lru_cache(maxsize=1 << 10)
 def iso(label: str) -> str:
     """ISO 639-1, else 639-3, of a model's label: __label__ces_Latn → cs, __label__cs → cs, sr_latn → sr."""
     match = _VALID.fullmatch(label)

@@ -1,6 +1,5 @@
 """Which blocks to keep, given their marginals: the paper's threshold, or the expected F1 of the page."""
 
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -11,9 +10,8 @@ from victor_spark.kernels import views
 from victor_spark.kernels.num import LEVELS
 
 
-@lru_cache(maxsize=1)
 def n_words(blocks: Blocks) -> Float64:
-    """Words per block, as the weights of decisions; the last page's are kept."""
+    """Words per block, as the weights of decisions."""
     return blocks.n_words.astype(np.float64)
 
 

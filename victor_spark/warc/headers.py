@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 MAX_HEADER: Final = 256 << 10
@@ -194,7 +193,6 @@ def tokens(value: str) -> tuple[str, ...]:
     return tuple(token.strip().lower() for token in value.split(",") if token.strip())
 
 
-@lru_cache(maxsize=256)
 def mime_type(content_type: str | None) -> str | None:
     """The type of a Content-Type value, lower case, without parameters; None when there is none."""
     if not content_type:
@@ -203,7 +201,6 @@ def mime_type(content_type: str | None) -> str | None:
     return found[0] if found else None
 
 
-@lru_cache(maxsize=256)
 def charset(content_type: str | None) -> str | None:
     """The charset parameter of a Content-Type value."""
     found = _CHARSET.search(content_type) if content_type else None
