@@ -9,8 +9,10 @@ import pytest
 from tests.hostile import making
 from tests.hostile.making import Part
 from tests.warc import making as archives
+from victor_html import parse
 from victor_spark import pipeline
 from victor_spark.document import Document
+from victor_spark.html import segment
 from victor_spark.html.canonical import canonical
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.records import Record
@@ -21,6 +23,15 @@ MOST_TIMES = 2.6
 ALWAYS = 1 << 20
 """... beside what every page costs, in bytes."""
 MOST_OUTPUT_TIMES = 8
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays that are kept between pages would hide what a page that fits into them allocates."""
+    monkeypatch.setattr(parse, "_KEPT_BYTES", -1)
+    for name in ("_KEPT_POINTS", "_KEPT_TAGS"):
+        monkeypatch.setattr(segment, name, 0)
+    monkeypatch.setattr(segment, "_kept", segment._Kept())
 
 
 @pytest.fixture(scope="module")
