@@ -154,20 +154,22 @@ class _Room:
         )
         self._nodes = nodes
         self._names = np.empty((MOST_ATTRIBUTES, 2), dtype=np.int32)
-        self._out = memoryview(b"")
+        self._output: tuple[memoryview, serializer.Serializer | None] = memoryview(b""), None
 
     def serialized(self, markup: bytes, doctype: bytes) -> str | None:
         """The nodes as HTML; None when that takes more than eight times the page."""
         for room in (2 * len(markup) + 65_536, 8 * len(markup) + 65_536):
-            if len(_DOCTYPE) + room > len(self._out):
-                self._out = memoryview(np.empty(len(_DOCTYPE) + room, dtype=np.uint8))
-                self._out[: len(_DOCTYPE)] = _DOCTYPE
-                views = _views(self.tokens, self._nodes, self._out[len(_DOCTYPE) :], self._names)
-                self._serializer = serializer.Serializer(*_tables().serializer, *views)
-            length = self._serializer.serialize(markup, room)
+            out, kernel = self._output
+            if kernel is None or len(_DOCTYPE) + room > len(out):
+                out = memoryview(np.empty(len(_DOCTYPE) + room, dtype=np.uint8))
+                out[: len(_DOCTYPE)] = _DOCTYPE
+                views = _views(self.tokens, self._nodes, out[len(_DOCTYPE) :], self._names)
+                kernel = serializer.Serializer(*_tables().serializer, *views)
+                self._output = out, kernel  # both at once: the kernel writes into `out` without a check
+            length = kernel.serialize(markup, room)
             if length >= 0:
                 start = 0 if doctype else len(_DOCTYPE)
-                return str(self._out[start : len(_DOCTYPE) + length], "utf-8")
+                return str(out[start : len(_DOCTYPE) + length], "utf-8")
         return None
 
 

@@ -128,7 +128,8 @@ def slow_segment() -> ModuleType:
 
 def scans_as_uncompiled(content: bytes) -> None:
     """What is no canonical HTML, too, is cut into the same blocks compiled and uncompiled."""
-    html = content[:600].decode("utf-8", "surrogatepass" if content[:1] == b"\xed" else "replace")
+    lone = "\ud800" if content[:1] == b"\xed" else ""
+    html = lone + content[:600].decode("utf-8", "replace")
     assert same(slow_segment().segment(html), segment(html))
 
 

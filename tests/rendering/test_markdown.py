@@ -315,6 +315,10 @@ def test_the_heading_that_repeats_the_title_is_left_out() -> None:
     assert md(f"<title>Ferries | Harbour</title><h1>Ferries</h1>{LINE}") == "The ferry left at noon."
 
 
+def test_a_first_heading_without_text_is_no_title() -> None:
+    assert md("<h1><title>Ferries</title ><img src=f><ul>The ferry left").endswith("The ferry left")
+
+
 def test_emphasis_can_be_left_out() -> None:
     assert md("<p>a <b>b</b> <i>c</i>", emphasis=False) == "a b c"
 

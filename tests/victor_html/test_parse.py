@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.html.pages import HOSTILE, soup, strings
+from victor_html import serializer
 from victor_html.elements import ELEMENTS, MOST_ATTRIBUTES, elements, in_source
 from victor_html.parse import parse
 from victor_spark.errors import ShardError
@@ -170,6 +171,26 @@ def test_no_page_leaves_anything_behind_for_the_next(before: str, markup: str) -
     read = parse(encoded)
     assert read.html == alone.html
     assert read.elements.tolist() == alone.elements.tolist()
+
+
+def test_a_page_that_was_interrupted_leaves_no_room_that_is_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    longer = b"<p>" + b"a" * 200_000
+
+    def read() -> tuple[str | None, str | None]:  # in a thread, whose arrays are new
+        parse(b"<p>a")
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(serializer, "Serializer", interrupted)
+            parse(longer)
+        return parse(longer).html, parse(b"<p>a").html
+
+    with ThreadPoolExecutor(1) as executor:
+        assert executor.submit(read).result() == (
+            by_library(longer.decode()),
+            "<html><head></head><body><p>a</p></body></html>",
+        )
 
 
 def test_the_hash_table_finds_every_element() -> None:

@@ -1,6 +1,7 @@
 """Bodies come out as they went in, whatever the header claims, and never beyond the limit."""
 
 import gzip
+import random
 import zlib
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.warc import making
-from victor_spark.warc import http_body
+from victor_spark.warc import compression, http_body
 
 LIMIT = 1 << 20
 PAGE = making.page(1)
@@ -267,3 +268,18 @@ def test_a_page_is_useless_without_visible_text() -> None:
     assert not http_body.holds_text(b"<!-- " + b"words " * 100)
     assert http_body.holds_text(b"<p>" + b"words " * 20)
     assert http_body.holds_text(b"<p>Hi</p></body></html>\n")
+
+
+def test_little_of_a_damaged_body_is_decoded_byte_by_byte() -> None:
+    class Counted(bytes):
+        n_read = 0
+
+        def __getitem__(self, span: Any) -> Any:
+            Counted.n_read += 1
+            return super().__getitem__(span)
+
+    packed = bytearray(zlib.compress(bytes(random.Random(0).choices(range(64), k=200_000))))
+    packed[60_000] ^= 0xFF
+    content = compression.inflated_bytes(Counted(packed), "zlib", 1 << 20)
+    assert content.error
+    assert Counted.n_read < 17_000

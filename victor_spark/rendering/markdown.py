@@ -33,10 +33,11 @@ def _title(page: Structure, title: str | None) -> int | None:
     """The node that is a heading which repeats the page's title."""
     for node in islice(page.children(-1), 12 if title else 0):
         if title and page.nodes[_OP, node] == OP["heading"] and page.nodes[_LEVEL, node] <= 2:
-            text = page.words(node).lower()
+            if len(text := page.words(node).lower()) < 2:
+                return None
             before, found, after = " ".join(title.lower().split()).partition(text)
             parted = before.rstrip()[-1:] in _SEPARATORS and after.lstrip()[:1] in _SEPARATORS
-            return node if len(text) > 1 and found and parted else None
+            return node if found and parted else None
     return None
 
 

@@ -31,6 +31,8 @@ MAGICS: Final = {
 _STEPS: Final = {"zstd": 2 << 10}
 _STEP: Final = 64 << 10
 """Compressed bytes per call: most pages take one."""
+_BODY_STEP: Final = 16 << 10
+"""As _STEP, for bodies: at an error they are decoded again byte by byte."""
 _BROTLI_PART: Final = 64 << 10
 _PART: Final = 8 << 20
 """The most bytes that gzip and its relatives give at once, as the output of a call is in memory."""
@@ -201,4 +203,4 @@ def inflated_bytes(packed: bytes, encoding: Encoding, limit: int, start: int = 0
     def read_at(position: int, n: int) -> bytes:
         return packed[position : position + n]
 
-    return gathered(inflated(read_at, start, encoding), limit)
+    return gathered(inflated(read_at, start, encoding, step=_BODY_STEP), limit)
