@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from research import template_figures
 from research.template_folds import CLEANER
+from victor_spark.errors import VictorError
 from victor_spark.evaluation.pictures import figure_of, save
 from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES
 from victor_spark.model.files import FORMAT
@@ -197,8 +198,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     store = given.output.with_suffix(".json")
     figures = json.loads(store.read_text(encoding="utf-8")) if store.is_file() else {}
-    for part in template_figures.PARTS if given.only is None else given.only:
-        figures[part] = template_figures.measured(part, given.data, given.models)
+    try:
+        for part in template_figures.PARTS if given.only is None else given.only:
+            figures[part] = template_figures.measured(part, given.data, given.models)
+    except VictorError as error:
+        print(f"template_page: error: {error}", file=sys.stderr)
+        return error.exit_code
     store.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if "injection" in figures:
         _draw_curve(figures["injection"]["points"], given.output.parent / CURVE)
