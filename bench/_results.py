@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 PATH: Final = Path(__file__).resolve().with_name("RESULTS.md")
-_MARK: Final = re.compile(r"^<!-- (\w+\.py) -->\n", re.MULTILINE)
+_MARK: Final = re.compile(r"^`python bench/(\w+\.py)` prints:\n", re.MULTILINE)
 
 
 def parts(path: Path = PATH) -> dict[str, str]:
@@ -17,7 +17,7 @@ def parts(path: Path = PATH) -> dict[str, str]:
 
 def written(head: str, of_scripts: Mapping[str, str]) -> str:
     """The whole file."""
-    marked = [f"<!-- {name} -->\n{text.strip()}\n" for name, text in of_scripts.items()]
+    marked = [f"`python bench/{name}` prints:\n\n{text.strip()}\n" for name, text in of_scripts.items()]
     return "\n".join([head.strip() + "\n", *marked])
 
 

@@ -4,14 +4,16 @@
 
 Without --shards: all pages of the annotated sets. CPU seconds of a page beside what `Limits.seconds` grants a
 page of its size. Prints Markdown; with --write it becomes the section of bench/RESULTS.md. Exit code 1 if one
-page in a thousand takes more than a tenth of what is granted.
+page in a thousand takes more than a tenth of what is granted. Also counts the pages that the parser leaves to
+the library, and those beyond its budget of a tree.
 """
 
 import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,8 +22,11 @@ from _results import replace
 from _shards import add_argument, make, shards
 
 from research import sample
+from victor_html.parse import beyond_budget, parse
 from victor_spark import pipeline
 from victor_spark.evaluation import gold
+from victor_spark.html import canonical
+from victor_spark.html.charset import as_utf8
 from victor_spark.spark.request import Limits
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.shard import Shard
@@ -30,6 +35,7 @@ TITLE: Final = "## How long pages take"
 ALLOWED: Final = 0.1
 SHARES: Final = (0.5, 0.99, 0.999, 0.9999, 1.0)
 ALL: Final = 1_000_000
+KERNELS, LIBRARY, BEYOND = "kernels", "library", "kernels, beyond the budget of a tree"
 
 
 def main() -> int:
@@ -56,15 +62,29 @@ def _measured(chosen: Sequence[Shard]) -> tuple[list[str], bool]:
     settings, limits = pipeline.Settings(), Limits()
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     clean(next(iter(reading.read(chosen[0]))))  # what is built once
-    seconds, granted = list[float](), list[float]()
+    seconds, granted, ways = list[float](), list[float](), Counter[str]()
     for shard in chosen:
         for record in reading.read(shard):
             started = time.process_time()
             clean(record)
             seconds.append(time.process_time() - started)
             granted.append(limits.seconds(len(record.payload or b"")))
+            ways[_way(record.payload or b"")] += 1
     shares = np.array(seconds) / np.array(granted)
-    return list(_lines(np.array(seconds), shares, limits)), bool(np.quantile(shares, 0.999) > ALLOWED)
+    lines = [*_lines(np.array(seconds), shares, limits), "", f"Parsed by: {_counts(ways)}."]
+    return lines, bool(np.quantile(shares, 0.999) > ALLOWED)
+
+
+def _way(payload: bytes) -> str:
+    """What makes the tree of a page."""
+    markup = canonical.with_iframes_ended(canonical.with_formulas_shown(as_utf8(payload, None)[0]))
+    if parse(markup).html is not None or parse(canonical.with_plaintext_read(markup)).html is not None:
+        return KERNELS
+    return LIBRARY if beyond_budget(markup) is None else BEYOND
+
+
+def _counts(ways: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {ways.get(name, 0):,}" for name in (KERNELS, LIBRARY, BEYOND))
 
 
 def _lines(seconds: "np.ndarray", shares: "np.ndarray", limits: Limits) -> Iterator[str]:

@@ -1,10 +1,15 @@
-"""How good identification and the block features are, on test texts by language.
+"""How good identification, the block features and the repair of misread text are, on test texts by language.
 
-A test folder holds one text file a language (`cs.txt`, `.gz` and `.xz` too), one sentence a line.
+python -m research.langid_measure DATA/langid/test
+
+prints what repair does to good and to misread texts, and the figures of identification on the parts of the
+files that come after those of metrics.json. A test folder holds one text file a language (`cs.txt`, `.gz`
+and `.xz` too), one sentence a line.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -12,17 +17,20 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark import scripts
+from victor_spark import resources
 from victor_spark.blocks import Int32
 from victor_spark.errors import InputError
-from victor_spark.kernels import ngrams
-from victor_spark.langid import scores
+from victor_spark.kernels import code_points, ngrams
+from victor_spark.langid import encoding, repair, scores
 from victor_spark.langid.identify import UNKNOWN, Guess, Identifier, best_and_rival, guesses
 from victor_spark.langid.normalise import folded, joined
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.settings import settings
 from victor_spark.langid.training import read
 
+_UNSPACED: Final = frozenset(["bo", "ja", "km", "lo", "my", "th", "zh"])
+"""Languages written without spaces (ISO 639-1)."""
+_LETTERS_PER_WORD: Final = 2
 _WRITTEN: Final = {
     "windows-1250": "cs sk pl hu sl hr ro bs sr_latn sq",
     "iso8859-2": "cs sk pl hu sl hr",
@@ -44,6 +52,12 @@ _WRITTEN: Final = {
     "cp874": "th",
 }
 _OTHERS: Final = [name for name in _WRITTEN if name != "windows-1252"]
+MOST_REPAIRS: Final = 4
+N_WORDS, N_TEXTS = 60, 30
+"""Of the texts whose charset is misread: their words, and how many there are of a language."""
+NEXT: Final = ((20, 300, 300), (N_WORDS, N_TEXTS, 100))
+"""Words of a text, texts of a file that metrics.json is about, and how many of those after them are read."""
+FEWEST: Final = 50
 LEAST_HIGH: Final = 4
 """A text with fewer characters that change is not counted as broken."""
 MOJIBAKE: Final[Mapping[str, tuple[list[tuple[str, str]], Mapping[str, str]]]] = {
@@ -70,8 +84,8 @@ def pieces(path: Path, language: str, n_words: int, most: int = 300) -> list[str
     """Texts of n_words words each, cut from a file's sentences joined."""
     words = read(path).split()
     separator = " "
-    if language in scripts.LANGUAGES:
-        words, n_words, separator = list(" ".join(words)), n_words * scripts.LETTERS_PER_WORD, ""
+    if language in _UNSPACED:
+        words, n_words, separator = list(" ".join(words)), n_words * _LETTERS_PER_WORD, ""
     starts = range(0, len(words) - n_words + 1, n_words)[:most]
     return [separator.join(words[start : start + n_words]) for start in starts]
 
@@ -137,6 +151,47 @@ def mojibake(tests: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return broken
 
 
+def repaired(text: str, profiles: Profiles) -> tuple[str, bool]:
+    """The text as cleaning reads it again, and whether it is damaged even then."""
+    finding = encoding.examined(text, profiles, code_points(text))
+    for _ in range(MOST_REPAIRS):
+        if finding.misreading is None:
+            break
+        text = repair.again(text, finding.misreading)
+        finding = encoding.examined(text, profiles, code_points(text))
+    return text, finding.problem is not None
+
+
+def repair_lines(texts: Sequence[str], profiles: Profiles) -> Iterator[str]:
+    """What repair does to good texts, and to the same texts in UTF-8 read as windows-1252."""
+    changed = [text for text in texts if repaired(text, profiles)[0] != text]
+    yield f"good texts: {len(texts)}, changed: {len(changed)}"
+    yield from changed
+    high = [text for text in texts if sum(byte > 0x7F for byte in text.encode()) >= LEAST_HIGH]
+    found = [(text, *repaired(misread(text, "utf-8", "windows-1252"), profiles)) for text in high]
+    exact = sum(text == after for text, after, _ in found) / len(found)
+    dropped = sum(text != after and damaged for text, after, damaged in found) / len(found)
+    yield f"utf-8 read as windows-1252: {len(found)}, restored exactly {exact:.1%}, dropped {dropped:.1%}"
+
+
+def unseen_lines(folder: Path, profiles: Profiles) -> Iterator[str]:
+    """Identification on the next texts of each file that has FEWEST of them."""
+    short, long = ({name: _next(path, name, *each) for name, path in texts(folder).items()} for each in NEXT)
+    short = {name: found for name, found in short.items() if len(found) >= FEWEST}
+    for name, identify in IDENTIFIERS.items():
+        yield f"{name}: {accuracy(identify(profiles), short)[1]:.1%} grouped, {len(short)} labels"
+    for kind, broken in mojibake(long).items():
+        n_found = sum(encoding.problem(text, profiles) is not None for text in broken)
+        yield f"{kind}: {n_found / len(broken):.0%} found"
+    good = [text for found in long.values() for text in found]
+    n_alarms = sum(encoding.problem(text, profiles) is not None for text in good)
+    yield f"good texts: {len(good)}, reported {n_alarms / len(good):.2%} ({n_alarms})"
+
+
+def _next(path: Path, language: str, n_words: int, n_before: int, n_next: int) -> list[str]:
+    return pieces(path, language, n_words, n_before + n_next)[n_before:]
+
+
 def _by_trigrams(profiles: Profiles, texts: Sequence[str]) -> list[Guess]:
     """Beesley (1988)."""
     return guesses(*scores.gains(profiles, *joined(texts)), profiles)
@@ -166,3 +221,12 @@ IDENTIFIERS: Final[Mapping[str, Callable[[Profiles], Identifier]]] = {
     "cavnar-trenkle": lambda profiles: partial(_by_ranks, profiles),
 }
 """Name of a method → what builds it from profiles; pages are identified with `beesley` alone."""
+
+
+if __name__ == "__main__":
+    shipped = Profiles.load(resources.directory("models") / "langid" / "profiles.npz")
+    folder = Path(sys.argv[1])
+    of_metrics = [
+        text for name, path in texts(folder).items() for text in pieces(path, name, N_WORDS, N_TEXTS)
+    ]
+    print(*repair_lines(of_metrics, shipped), *unseen_lines(folder, shipped), sep="\n")

@@ -132,7 +132,7 @@ def _models(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
     parts = []
     for name, of_model in metrics.items():
         parts.append(
-            f"## Model `{name}`\n\nMade by `{of_model['command']}`, where PAGES is the annotated data."
+            f"## Model `{name}`\n\nMade by `{of_model['command']}`; PAGES and FILES are the annotated data."
         )
         parts.append(
             report.card("unseen", of_model)

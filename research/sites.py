@@ -25,7 +25,7 @@ import research
 from research import against_peers, peers_raw, sites_page
 from victor_spark import pipeline, resources
 from victor_spark.blocks import Blocks, Bool, Float32, Float64, UInt8, UInt64
-from victor_spark.errors import EXIT_DONE, VictorError
+from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.evaluation import cross_validation, gold, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import aligned_labels
@@ -215,6 +215,8 @@ def fit(f1: dict[tuple[float, float], Float64], chosen: Bool) -> tuple[float, fl
 def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit: bool) -> None:
     """Writes all figures of the document, and with `refit` the site model, fitted on all pages."""
     rows = list(out_of_fold(data, models))
+    if len({row.page.set for row in rows}) < 2:
+        raise InputError(f"needs sites of two sets, with {FEWEST} pages each, in the folds of {models}")
     names = np.array([row.site for row in rows])
     groups = [np.flatnonzero(names == site).tolist() for site in sorted(set(names.tolist()))]
     table = dict(sorted(evidence_of(rows, groups).items()))
@@ -267,7 +269,7 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
             _group(each, one, by_site, names, many & (sets == each)) for each in sorted(set(sets[many]))
         ],
         "by language": _by_language(rows, one, by_site, names, many),
-        "curve": [_at(rows, groups, n, shipped) for n in N_PAGES],
+        "curve": [_at(rows, groups, n, shipped) for n in N_PAGES if n <= n_pages.max()],
         "reliability": _reliability(by_site[many]),
         "peers": _peers(rows, many, {"one pass": one[:, 0], "by site": by_site[:, 0]}),
         "raw": [_raw(path, shipped) for path in sorted((data / "sites").glob("*.jsonl.xz"))],

@@ -28,6 +28,7 @@ import numpy as np
 
 import research
 from research import out_of_fold, trials
+from research.out_of_fold import PageRow
 from research.trials import ALL_STAGES, STAGES, Trial
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.evaluation import measures
@@ -120,13 +121,13 @@ def curve(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namesp
 
 def languages(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespace) -> None:
     """Each language by a model that saw none of it; the base is what was found out of fold."""
-    known = {row.key: row.word_f1 for row in out_of_fold.read(options.results / out_of_fold.FILE_NAME)}
+    known = out_of_fold.read(options.results / out_of_fold.FILE_NAME)
     chosen = options.languages or most_common(pages, N_LANGUAGES)
     planned = trials.without_language(pages, _table(options), chosen)
     for trial in _missing(planned, store):
         if not trial.judged or not trial.learnt:
             raise InputError(f"no pages to leave out, or none left without language {trial.name!r}")
-        base = [known[pages[row].gold.set, pages[row].gold.id] for row in trial.judged]
+        base = _found(known, trial, pages)
         model = trials.train(trial, pages, _training(options))
         f1 = trials.word_f1(trial, pages, model, STAGES[ALL_STAGES])
         store.put(trial.name, {**figures(trial, pages, f1, base), "with_it": round(float(np.mean(base)), 6)})
@@ -134,7 +135,7 @@ def languages(pages: Sequence[LabelledPage], store: _Store, options: argparse.Na
 
 def sets(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespace) -> None:
     """Each set by a model that saw none of it; the base is one that knows no origins."""
-    known = {row.key: row.word_f1 for row in out_of_fold.read(options.results / out_of_fold.FILE_NAME)}
+    known = out_of_fold.read(options.results / out_of_fold.FILE_NAME)
     sites = Counter(name for name, _ in {(page.gold.set, page.site) for page in pages})
     chosen = [name for name, _ in sorted(sites.items(), key=lambda item: (-item[1], item[0]))[:N_SETS]]
     planned = trials.without_set(pages, _table(options), chosen)
@@ -142,7 +143,7 @@ def sets(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespa
     if any(not trial.learnt or trial.table == bare[trial.name].table for trial, _ in planned):
         raise InputError("studying sets needs several of them, and features that know origins")
     for trial in _missing([trial for trial, _ in planned], store):
-        with_it = [known[pages[row].gold.set, pages[row].gold.id] for row in trial.judged]
+        with_it = _found(known, trial, pages)
         f1, base = (
             trials.word_f1(each, pages, trials.train(each, pages, _training(options)), STAGES[ALL_STAGES])
             for each in (trial, bare[trial.name])
@@ -150,6 +151,15 @@ def sets(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespa
         means = {"without_origins": base, "with_it": with_it}
         found = {name: round(float(np.mean(values)), 6) for name, values in means.items()}
         store.put(trial.name, figures(trial, pages, f1, base) | found)
+
+
+def _found(known: Sequence[PageRow], trial: Trial, pages: Sequence[LabelledPage]) -> list[float]:
+    """Word F1 out of fold of the pages that are judged; InputError where one has none."""
+    f1 = {row.key: row.word_f1 for row in known}
+    keys = [(pages[row].gold.set, pages[row].gold.id) for row in trial.judged]
+    if missing := next((key for key in keys if key not in f1), None):
+        raise InputError(f"{out_of_fold.FILE_NAME} has no result of {' '.join(missing)}: train on all sets")
+    return [f1[key] for key in keys]
 
 
 def most_common(pages: Sequence[LabelledPage], n: int) -> list[str]:

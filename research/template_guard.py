@@ -12,6 +12,7 @@ from typing import Any, Final
 from victor_spark import pipeline, words
 from victor_spark.blocks import Page
 from victor_spark.document import Document
+from victor_spark.errors import InputError
 from victor_spark.evaluation import measures, template_gain
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.template_gain import ModelsFor, Pages
@@ -66,6 +67,8 @@ def figures(sites: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
     """What each guard does to both halves of the sites, and which one the first half chooses."""
     alone = {site: measures.macro(page.alone for page in pages) for site, pages in sites.items()}
     halves = [sorted(site for site in sites if _half(site) == number) for number in (0, 1)]
+    if not all(halves):
+        raise InputError("the guard needs sites with several gold pages in both halves")
     rows: list[dict[str, Any]] = []
     for guard in track(GRID, "guards", len(GRID)):
         after = {site: measures.macro(_after(page, guard) for page in of) for site, of in sites.items()}

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from research import template_figures
 from research.template_folds import CLEANER
+from victor_spark.errors import InputError, VictorError
 from victor_spark.evaluation.pictures import figure_of, save
 from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES
 from victor_spark.model.files import FORMAT
@@ -63,6 +64,8 @@ def _gold(figures: Mapping[str, Any]) -> Iterator[str]:
         yield _OLDER.format(theirs=figures["model_format"], ours=FORMAT)
     large = [row for row in figures["sites"] if row["n_pages"] >= _ENOUGH]
     small = [row for row in figures["sites"] if row["n_pages"] < _ENOUGH]
+    if not large:
+        raise InputError(f"no site has {_ENOUGH} gold pages, which the tables of docs/templates.md need")
     names = list(large[0]["ways"])
     rows = [[row["site"], str(row["n_pages"]), *_cells(row["ways"], names)] for row in large]
     for label, of_sites in ((f"mean of {len(large)} sites", large), (f"{len(small)} smaller sites", small)):
@@ -197,12 +200,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     store = given.output.with_suffix(".json")
     figures = json.loads(store.read_text(encoding="utf-8")) if store.is_file() else {}
-    for part in template_figures.PARTS if given.only is None else given.only:
-        figures[part] = template_figures.measured(part, given.data, given.models)
-    store.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    if "injection" in figures:
-        _draw_curve(figures["injection"]["points"], given.output.parent / CURVE)
-    given.output.write_text(page(figures), encoding="utf-8")
+    try:
+        for part in template_figures.PARTS if given.only is None else given.only:
+            figures[part] = template_figures.measured(part, given.data, given.models)
+        store.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        if "injection" in figures:
+            _draw_curve(figures["injection"]["points"], given.output.parent / CURVE)
+        given.output.write_text(page(figures), encoding="utf-8")
+    except VictorError as error:
+        print(f"template_page: error: {error}", file=sys.stderr)
+        return error.exit_code
     return 0
 
 

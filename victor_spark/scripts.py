@@ -1,4 +1,4 @@
-"""Scripts that are written without spaces between words: code point ranges and languages, listed once.
+"""Scripts that are written without spaces between words: code point ranges, listed once.
 
 Published models count letters of `UNSPACED`, so that list never changes. `WORD_CHARACTERS` is what text
 comparison splits into single characters; it has the rarer blocks of the same scripts too, which were added
@@ -34,12 +34,6 @@ WORD_CHARACTERS: Final[Ranges] = (
     (0xAA60, 0xAA7F),  # Burmese, extended
 )
 """Every character here is a word of its own where texts are compared."""
-
-LANGUAGES: Final = frozenset(["bo", "ja", "km", "lo", "my", "th", "zh"])
-"""Languages written in these scripts (ISO 639-1)."""
-
-LETTERS_PER_WORD: Final = 2
-"""How many letters of an unspaced script count as one word (rounded up), everywhere."""
 
 
 def character_class(ranges: Iterable[tuple[int, int]]) -> str:

@@ -128,3 +128,11 @@ def test_good_encodings_raise_no_alarm(
     alarms = [problem for text in good if (problem := encoding.problem(text, shipped))]
     check(metrics, "encoding, false alarms", len(alarms) / len(good))
     assert len(alarms) < 0.005 * len(good), alarms
+
+
+def test_good_texts_and_those_restored_from_misreading_are_counted(shipped: Profiles) -> None:
+    text = "L’été dernier, l’élève a déjeuné à côté du château ; il y était déjà allé, à pied, l’hiver."
+    assert list(langid_measure.repair_lines([text], shipped)) == [
+        "good texts: 1, changed: 0",
+        "utf-8 read as windows-1252: 1, restored exactly 100.0%, dropped 0.0%",
+    ]

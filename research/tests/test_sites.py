@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from research import RESULTS, sites, sites_page
+from tests.evaluation.invented import write_sets
 
 
 def test_the_smallest_numbers_near_the_best_are_fitted_on_the_chosen_pages_alone() -> None:
@@ -15,6 +17,17 @@ def test_the_smallest_numbers_near_the_best_are_fitted_on_the_chosen_pages_alone
     }
     assert sites.fit(f1, np.array([True, False])) == (0.5, 2.0)
     assert sites.fit(f1, np.array([False, True])) == (0.0, 0.0)
+
+
+def test_measuring_sites_of_a_single_set_is_one_clear_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_sets(tmp_path / "pages", n_sites=3)
+    (tmp_path / "more").mkdir()
+    for name in sites.MORE:
+        (tmp_path / "more" / f"{name}.jsonl").touch()
+    assert sites.main(["measure", "--data", str(tmp_path), "--models", str(tmp_path / "none")]) == 2
+    assert "needs sites of two sets" in capsys.readouterr().err
 
 
 def test_the_document_is_that_of_the_stored_results() -> None:

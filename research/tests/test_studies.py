@@ -179,3 +179,12 @@ def test_a_language_without_pages_is_one_clear_line(
     out_of_fold.write(tmp_path / out_of_fold.FILE_NAME, [row])
     assert run("languages", "--data", str(data), "--results", str(tmp_path), "--languages", "xx") == 2
     assert "without language 'xx'" in capsys.readouterr().err
+
+
+def test_results_out_of_fold_that_lack_a_set_are_one_clear_line(
+    data: Path, pages: list[LabelledPage], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half_right([page for page in pages if page.gold.set == "news"], tmp_path)
+    words = ["sets", "--data", str(data), "--results", str(tmp_path), "--folds", "2", "--iterations", "5"]
+    assert studies.main(words) == 2
+    assert "has no result of forum " in capsys.readouterr().err

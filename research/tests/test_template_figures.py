@@ -10,6 +10,7 @@ from research import injection, template_agreement, template_guard, template_pag
 from research.template_agreement import Agreement
 from tests.evaluation.invented import write_sets
 from victor_spark import pipeline
+from victor_spark.errors import InputError
 from victor_spark.evaluation import gold, template_gain
 
 SYLLABLES = ("bra", "de", "fi", "gon", "hu", "jal", "kre", "lo", "mun", "pi", "sta", "tro", "ve", "wix")
@@ -62,6 +63,11 @@ def test_the_guard_is_chosen_on_one_half_and_measured_on_the_other(
     assert found["in_use"]["guard"]["min_pages"] == 10
     (few,) = [row for row in found["rows"] if row["guard"] == found["in_use"]["guard"]]
     assert few["halves"][1]["f1"] == 0.0  # four pages a site are too few
+
+
+def test_a_guard_without_sites_in_both_halves_is_an_error() -> None:
+    with pytest.raises(InputError, match="both halves"):
+        template_guard.figures({})
 
 
 def test_the_document_is_what_its_figures_say(root: Path) -> None:

@@ -102,4 +102,4 @@ def test_a_renewed_part_of_the_results_leaves_the_others(
     _results.replace("b.py", "four", path)
     _results.replace("c.py", "five", path)
     assert _results.parts(path) == {"a.py": "one\n\n## two\n", "b.py": "four\n", "c.py": "five\n"}
-    assert path.read_text(encoding="utf-8").startswith("# Head\n\n<!-- a.py -->\none")
+    assert path.read_text(encoding="utf-8").startswith("# Head\n\n`python bench/a.py` prints:\n\none")

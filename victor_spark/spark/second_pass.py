@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -38,8 +37,6 @@ _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content
 _N_PAGES: Final = 16
 
 UNREADABLE: Final = "scored pages can't be read"
-
-Array = npt.NDArray[Any]
 
 
 def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
