@@ -12,7 +12,7 @@ from victor_spark.evaluation.template_gain import ModelsFor
 from victor_spark.extractors import MODELS
 from victor_spark.logs import track
 from victor_spark.model import files as model_files
-from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.train.crfsuite import TrainingOptions
 
 CLEANER = "victor"

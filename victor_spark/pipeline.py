@@ -16,7 +16,7 @@ from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, TableError, UsageError
 from victor_spark.extractors import CRF_CLEANERS, check_name, load, models_of, template, victor
 from victor_spark.kernels import warn_if_uncompiled
-from victor_spark.langid.pages import PageLanguage, linguist
+from victor_spark.langid.pages import PageLanguage, page_identifier
 from victor_spark.metadata.body import body, is_whole
 from victor_spark.model import decision
 from victor_spark.model.files import read_bytes
@@ -145,7 +145,7 @@ def cleaning(
     cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
     if settings.sites:
         cleaner = victor.with_sites(cleaner, settings.sites, models)
-    look = linguist(
+    look = page_identifier(
         models[PROFILES],
         settings.languages,
         models.get(LID_MODEL),

@@ -9,7 +9,7 @@ from victor_spark.blocks import Page
 from victor_spark.html import charset
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
-from victor_spark.langid.pages import Linguist, PageLanguage
+from victor_spark.langid.pages import PageIdentifier, PageLanguage
 from victor_spark.langid.repair import CONTROLS, Misreading, reread
 from victor_spark.warc import compression, file_types
 from victor_spark.warc.records import Record
@@ -53,7 +53,7 @@ class PageFacts:
 
 def prepare(
     source: bytes | str,
-    look: Linguist,
+    look: PageIdentifier,
     url: str | None = None,
     http_charset: str | None = None,
     lap: Lap = unmeasured,
@@ -86,7 +86,7 @@ def _markup(markup: bytes, misreadings: tuple[Misreading, ...]) -> bytes:
 
 
 def prepare_text(
-    source: bytes, look: Linguist, url: str | None = None, http_charset: str | None = None
+    source: bytes, look: PageIdentifier, url: str | None = None, http_charset: str | None = None
 ) -> tuple[Page, PageFacts]:
     """A plain text as a page without a title, one block a line."""
     text, found = charset.decode(source, http_charset)

@@ -20,6 +20,7 @@ from victor_spark import cli, errors, tables  # noqa: E402
 from victor_spark.commands import COMMANDS, clean  # noqa: E402
 from victor_spark.commands.options import flat  # noqa: E402
 from victor_spark.spark.request import CleanRequest  # noqa: E402
+from victor_spark.statuses import STATUSES  # noqa: E402
 
 OUTPUT: Final = ROOT / "docs" / "output.md"
 EXIT_CODES: Final = {
@@ -192,7 +193,7 @@ def _kind(field: object) -> str:
 
 def statuses() -> str:
     """The table of the statuses of a record."""
-    return table(("status", "meaning"), [(f"`{name}`", text) for name, text in errors.STATUSES.items()])
+    return table(("status", "meaning"), [(f"`{name}`", text) for name, text in STATUSES.items()])
 
 
 PARTS: Final = {"columns": columns, "statuses": statuses}

@@ -97,7 +97,7 @@ def slow() -> dict[str, ModuleType]:
     twins["rendering.structure"] = from_source("rendering.structure")
     twins["rendering.structure"].__dict__.update(Walk=from_source("rendering.walk").Walk)
     twins["markdown"] = from_source("rendering.markdown")
-    twins["markdown"].__dict__.update(Writer=from_source("rendering.writer").Writer)
+    twins["markdown"].__dict__.update(Writer=from_source("rendering.markdown_writer").Writer)
     twins["model.surroundings"] = from_source("model.surroundings")
     twins["model.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
     twins["model.weights"] = from_source("model.weights")
@@ -357,7 +357,7 @@ def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None
         mean = deciding.mean_content(*map(memoryview, (marginals, starts, ends, kept))) if kept.any() else 0.0
         chain.revise(*map(memoryview, (marginals, *said, words)), 0.6, memoryview(revised))
         rows = np.empty((2, n_blocks), dtype=np.float32)
-        chain.told(memoryview(marginals), 1e-4, memoryview(rows))
+        chain.log_odds(memoryview(marginals), 1e-4, memoryview(rows))
         results.append(np.array([*kept.tolist(), f1, mean, *revised.ravel(), *rows.ravel()]))
     np.testing.assert_allclose(*results, rtol=1e-6)
     kept, likely = results[0][:n_blocks] > 0, 1 - marginals[:, 2]

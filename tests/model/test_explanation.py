@@ -12,7 +12,7 @@ from victor_spark.blocks import OTHER
 from victor_spark.model import crf, explanation
 from victor_spark.model.crf import Model
 from victor_spark.model.explanation import MAX_EFFECTS, explain
-from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.trees import TreeOptions, TreesOptions
 from victor_spark.train.crf import train
 from victor_spark.train.crfsuite import TrainingOptions

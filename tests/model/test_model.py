@@ -17,8 +17,8 @@ from tests.model.conftest import Trained, some_pages
 from victor_spark.errors import ModelError
 from victor_spark.model import crf
 from victor_spark.model.crf import Model
+from victor_spark.model.features import FeatureTable
 from victor_spark.model.files import FORMAT, from_bytes, read_bytes, to_bytes
-from victor_spark.model.table import FeatureTable
 from victor_spark.train.crf import train
 from victor_spark.train.crfsuite import TrainingOptions, from_crfsuite
 

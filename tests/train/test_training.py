@@ -13,7 +13,7 @@ from tests.model.conftest import some_pages
 from victor_spark.blocks import HEADER, OTHER, TEXT
 from victor_spark.errors import ModelError
 from victor_spark.model import crf
-from victor_spark.model.table import FeatureTable
+from victor_spark.model.features import FeatureTable
 from victor_spark.train import crfsuite
 from victor_spark.train.crf import MAX_BLOCKS, TrainingPage, train
 from victor_spark.train.crfsuite import ALGORITHMS, CRFSUITE_NAME, TrainingOptions

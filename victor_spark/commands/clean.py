@@ -15,13 +15,14 @@ from victor_spark import configuration, pipeline
 from victor_spark.commands import options
 from victor_spark.commands.options import Command, Entry, Group, option, switch
 from victor_spark.document import FORMS
-from victor_spark.errors import ANSWERED, EXIT_BUDGET, EXIT_DONE, FAILURES, InputError, UsageError
+from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, UsageError
 from victor_spark.extractors import template
 from victor_spark.hosts import GROUPINGS, check_grouping
 from victor_spark.logs import log
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
 from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest
+from victor_spark.statuses import ANSWERED, FAILURES
 from victor_spark.warc import file_types, inputs, reading, storage
 from victor_spark.warc.headers import tokens
 from victor_spark.warc.records import Record

@@ -35,7 +35,7 @@ from victor_spark.extractors import CRF_CLEANERS, MODELS
 from victor_spark.logs import erase, log, reporter, track
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
-from victor_spark.model.table import FeatureTable, from_conf, without
+from victor_spark.model.features import FeatureTable, from_conf, without
 from victor_spark.resources import directory
 from victor_spark.train import check_installed
 from victor_spark.train import crf as training

@@ -11,7 +11,7 @@ from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.extractors import CLEANERS, CRF_CLEANERS, MODELS, victor
 from victor_spark.model import decision, files
 from victor_spark.model.crf import Model
-from victor_spark.model.table import FeatureTable
+from victor_spark.model.features import FeatureTable
 from victor_spark.train import crf as training
 from victor_spark.train.crf import TrainingPage
 from victor_spark.train.crfsuite import Progress, TrainingOptions

@@ -13,8 +13,8 @@ from victor_spark.hosts import site
 from victor_spark.model import decision
 from victor_spark.model.crf import marginals
 from victor_spark.model.decision import by_expected_f1
+from victor_spark.model.features import LANGUAGE
 from victor_spark.model.files import from_bytes
-from victor_spark.model.table import LANGUAGE
 from victor_spark.resources import directory
 from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Known, SiteModel

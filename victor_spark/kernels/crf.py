@@ -162,7 +162,7 @@ def forward_backward(
 
 
 @cython.ccall
-def told(
+def log_odds(
     marginals: cython.const[cython.double][:, ::1], least: cython.double, rows: cython.float[:, ::1]
 ) -> cython.int:
     """Fills `rows` (2, n): the log-odds of content, P(other) kept `least` from 0 and 1; P(header)."""

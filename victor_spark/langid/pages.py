@@ -38,17 +38,17 @@ class PageLanguage:
     lost: float = 0.0
 
 
-Linguist: TypeAlias = Callable[[Blocks], tuple[Blocks, PageLanguage]]
+PageIdentifier: TypeAlias = Callable[[Blocks], tuple[Blocks, PageLanguage]]
 """Blocks → the blocks with langid1 and langid2, and the language of the page."""
 
 
-def linguist(
+def page_identifier(
     profiles: bytes,
     languages: tuple[str, ...] = (),
     lid_model: bytes | None = None,
     *,
     block_features: bool = True,
-) -> Linguist:
+) -> PageIdentifier:
     """Built once per process; `languages` are the codes asked for, `lid_model` a fastText file.
 
     Without `block_features`, langid1 and langid2 stay 0: for cleaners that don't look at them.

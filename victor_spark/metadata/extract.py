@@ -7,7 +7,7 @@ from html import unescape
 from itertools import chain
 from typing import Any, Final
 
-from victor_spark.metadata import days, names
+from victor_spark.metadata import dates, names
 from victor_spark.metadata.evidence import Evidence, Marked
 from victor_spark.metadata.statements import USER, Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
@@ -253,7 +253,7 @@ def _dates(page: Statements) -> Candidates[str]:
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
     items = _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
     yield from _days(page, chain(*stated, page.of_works("uploadDate"), items))
-    if page.url and (day := days.in_address(page.url)):
+    if page.url and (day := dates.in_address(page.url)):
         yield "address", day
     yield from _days(page, _visible_dates(page))
 
@@ -262,7 +262,7 @@ def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
     """Those of the candidates that are dates, as ISO 8601."""
     for where, text in candidates:
         month_first = "/" in text and page.month_first
-        if _DIGIT.search(text) and (day := days.iso(text, month_first=month_first)) is not None:
+        if _DIGIT.search(text) and (day := dates.iso(text, month_first=month_first)) is not None:
             yield where, day
 
 

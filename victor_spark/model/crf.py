@@ -11,7 +11,7 @@ from victor_spark.kernels import crf as kernel
 from victor_spark.kernels import views
 from victor_spark.model import revision
 from victor_spark.model.decision import n_words
-from victor_spark.model.table import FeatureTable, Strip
+from victor_spark.model.features import FeatureTable, Strip
 from victor_spark.model.trees import Trees
 from victor_spark.model.weights import Weights
 

@@ -13,7 +13,7 @@ from victor_spark.blocks import LABELS, Int32
 from victor_spark.errors import ModelError
 from victor_spark.model import revision, trees
 from victor_spark.model.crf import Model
-from victor_spark.model.table import FeatureTable, from_json
+from victor_spark.model.features import FeatureTable, from_json
 from victor_spark.model.trees import Trees
 from victor_spark.model.weights import Names, Origins, Weights
 from victor_spark.model.weights import check as check_weights

@@ -74,7 +74,7 @@ def completing(blocks: Blocks, guesses: Float32, marginals: Float64) -> Fill:
     def complete(first: int, rows: Float32) -> None:
         fill(first, rows[: -len(CRF)])
         of_rows = marginals[first : first + rows.shape[1]]
-        kernel.told(*views(of_rows), _MIN_PROBABILITY, *views(rows[-len(CRF) :]))
+        kernel.log_odds(*views(of_rows), _MIN_PROBABILITY, *views(rows[-len(CRF) :]))
 
     return complete
 

@@ -9,8 +9,8 @@ from victor_spark.html.characters import properties
 from victor_spark.kernels import views
 from victor_spark.rendering import num
 from victor_spark.rendering.links import KNOWN
+from victor_spark.rendering.markdown_writer import Writer
 from victor_spark.rendering.structure import OP, Structure
-from victor_spark.rendering.writer import Writer
 
 _NOTES: Final = frozenset(("notes", "footnotes", "endnotes", "note", "footnote"))
 _SEPARATORS: Final = frozenset(("", *"|-–—:·•»«/<>~"))

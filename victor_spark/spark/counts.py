@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from victor_spark.errors import FAILURES, BudgetError
+from victor_spark.errors import BudgetError
 from victor_spark.spark.request import Budget, allowed
+from victor_spark.statuses import FAILURES
 
 N_REASONS: Final = 200
 """At most this many different reasons of a status are listed; `statuses` counts all of them."""

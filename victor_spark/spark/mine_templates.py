@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import hosts, pipeline, tables
-from victor_spark.errors import ANSWERED, InputError, OutputError, UsageError
+from victor_spark.errors import InputError, OutputError, UsageError
 from victor_spark.html.canonical import canonical
 from victor_spark.logs import clock, log
 from victor_spark.spark import plan
@@ -31,6 +31,7 @@ from victor_spark.spark.request import CleanRequest, RowOptions
 from victor_spark.spark.rows import RowBatch
 from victor_spark.spark.session import job
 from victor_spark.spark.tasks import CleanTask, clean_partition, clean_task
+from victor_spark.statuses import ANSWERED
 from victor_spark.templates import coverage, table, tokens
 from victor_spark.templates.mine import (
     MAX_PAGES,

@@ -14,10 +14,10 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from victor_spark import logs
-from victor_spark.errors import STATUSES
 from victor_spark.logs import clock
 from victor_spark.spark.counts import Counts, Entry
 from victor_spark.spark.rows import STAGES
+from victor_spark.statuses import STATUSES
 
 _BAR_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 30.0

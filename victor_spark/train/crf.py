@@ -27,8 +27,8 @@ from victor_spark.errors import ModelError
 from victor_spark.model.crf import Model, chain_marginals
 from victor_spark.model.crf import scores as model_scores
 from victor_spark.model.decision import n_words
+from victor_spark.model.features import FeatureTable
 from victor_spark.model.revision import features
-from victor_spark.model.table import FeatureTable
 from victor_spark.model.trees import TreeOptions, Trees
 from victor_spark.model.weights import Weights
 from victor_spark.train import check_installed, crfsuite, trees, weights

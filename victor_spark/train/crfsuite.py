@@ -14,7 +14,7 @@ from victor_spark.blocks import LABELS, Bool, Float64, UInt8
 from victor_spark.errors import ModelError
 from victor_spark.model import files
 from victor_spark.model.crf import Model
-from victor_spark.model.table import FeatureTable
+from victor_spark.model.features import FeatureTable
 from victor_spark.model.trees import Trees
 from victor_spark.model.weights import Weights
 

@@ -104,7 +104,7 @@ def _page(shard: Shard, options: ReadOptions, attempt: Attempt) -> Record:
         warc_record_offset=0,
         warc_record_length=size,
         content_mime_type=HTML_TYPES[0],
-        **records.judged(body, "unspecified" if body.truncated else None, options),
+        **records.outcome_of(body, "unspecified" if body.truncated else None, options),
     )
 
 

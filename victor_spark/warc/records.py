@@ -121,7 +121,7 @@ def _http_record(
         elif not head.is_interim:
             return None
     if wanted:
-        outcome = judged(body, truncated, options)
+        outcome = outcome_of(body, truncated, options)
     return _record(raw, head.content_type, filename, head.status, outcome | of_html)
 
 
@@ -140,7 +140,7 @@ def _bare_record(
             return damaged if first.strip() and is_of_web else None
     elif mime not in options.mime_types and (kind != "conversion" or mime != "text/plain"):
         return None
-    outcome = judged(*_body(raw, HttpHead(), options), options)
+    outcome = outcome_of(*_body(raw, HttpHead(), options), options)
     if kind == "conversion" and mime == "text/plain":
         outcome["http_charset"] = headers.charset(content_type) or "utf-8"
     return _record(raw, content_type, filename, None, outcome)
@@ -188,7 +188,7 @@ def _body(raw: RawRecord, head: HttpHead, options: ReadOptions) -> tuple[Body, s
     return body, raw.fields.get("warc-truncated") or ("unspecified" if cut else None)
 
 
-def judged(body: Body, truncated: str | None, options: ReadOptions) -> dict[str, Any]:
+def outcome_of(body: Body, truncated: str | None, options: ReadOptions) -> dict[str, Any]:
     """Of a Record's fields the payload, or the status and reason why it can't be cleaned."""
     payload, status, reason = None, None, None
     if body.oversize:
