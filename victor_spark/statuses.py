@@ -20,7 +20,7 @@ STATUSES: Final = {
 """Status of a record → its meaning; docs/output.md is made from it."""
 
 FAILURES: Final = ("corrupt_record", "timeout", "crash", "out_of_memory", "error")
-"""Statuses of pages that count in the failure budget: the run failed on them."""
+"""Statuses that count in the failure budget: the run failed to clean the page."""
 
 ANSWERED: Final = frozenset({"ok", "empty", "wrong_language"})
-"""Statuses of pages that were read and segmented as they should be, whatever was kept of them."""
+"""Statuses of pages that were read and segmented without a fault, whether text was kept or not."""

@@ -1,8 +1,8 @@
 """`victor clean` and `victor templates apply`: archives to rows, or one page to stdout.
 
-An option, one entry each, sets the field of the request that has its name (or is its `dest`). A new option is
-an entry here and that field; the built-in value is the field's default, and conf/cleaning.toml may set
-another one.
+Each option has one entry here. It sets the field of the request with the same name, or with the name `dest`.
+To add an option, add the entry and the field. The field's default is the built-in value; conf/cleaning.toml
+may set another one.
 """
 
 import argparse
@@ -32,12 +32,14 @@ ALL_STATUSES: Final = tuple(range(100, 600))
 TABLES: Final = {"rows": "output"} | {name: name for name in ("cleaning", "reading", "limits", "budget")}
 """Groups of the request → tables of conf/cleaning.toml."""
 
-INPUTS: Final = option("INPUT...", "what to clean; - is a page on stdin", dest="inputs")
+INPUTS: Final = option("INPUT...", "pages or archives to clean; - is a page on stdin", dest="inputs")
 OUTPUT: Final = option("--output OUT", "directory for pages/ and _run/")
 BASE_URL: Final = option("--input-base-url URL", "prefix of relative paths in a list", dest="base_url")
 MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local[*]")
 PARTITIONS: Final = option("--partitions N", "tasks per wave; each writes a file", options.positive)
-MAX_BYTES: Final = option("--max-bytes SIZE", "larger pages: status oversize (default: 10M)", options.n_bytes)
+MAX_BYTES: Final = option(
+    "--max-bytes SIZE", "limit of a page's size; beyond: status oversize (default: 10M)", options.n_bytes
+)
 URL: Final = option("--url", "the address of the page")
 
 CLEANER: Final = Group(
@@ -52,12 +54,17 @@ CLEANER: Final = Group(
 )
 TEMPLATES: Final = Group(
     "tables about the page's site (see `victor templates mine`, `victor sites write`)",
-    option("--templates FILE", "remove these from the kept text: strings that many pages of a site repeat"),
+    option("--templates FILE", "a table of templates: remove from the kept text what the site repeats"),
     option("--sites TABLE", "a table of sites: decide with their earlier pages (one page also needs --url)"),
 )
 LANGUAGE: Final = Group(
     "language",
-    option("--lang CODE,CODE", "only these (cs,sk; `victor languages`)", tokens, dest="languages"),
+    option(
+        "--lang CODE,CODE",
+        "keep only pages in these languages, such as cs,sk (see `victor languages`)",
+        tokens,
+        dest="languages",
+    ),
     option("--lid-model FILE", "identify languages with this fastText model (lid.176, GlotLID)"),
 )
 PAGE: Final = Group(
@@ -84,18 +91,18 @@ ROWS: Final = Group(
 )
 RECORDS: Final = (
     options.OneOf(
-        switch("--all-statuses", "clean pages of any HTTP status", ALL_STATUSES, dest="statuses"),
-        option("--status N,N", "HTTP statuses to clean (default: 200)", options.numbers, dest="statuses"),
+        switch("--all-statuses", "take pages of any HTTP status", ALL_STATUSES, dest="statuses"),
+        option("--status N,N", "HTTP statuses of pages (default: 200)", options.numbers, dest="statuses"),
     ),
-    option("--mime TYPE,TYPE", "media types that are pages", tokens, dest="mime_types"),
-    option("--record-types TYPE,TYPE", "WARC records that are pages (default: response)", tokens),
+    option("--mime TYPE,TYPE", "media types of pages (default: html and xhtml)", tokens, dest="mime_types"),
+    option("--record-types TYPE,TYPE", "types of WARC records with pages (default: response)", tokens),
 )
 READING: Final = Group("reading", *RECORDS, MAX_BYTES, BASE_URL)
 LIMITS: Final = Group(
     "limits per page of an archive (pages are cleaned in a child process)",
     option(
         "--page-seconds S",
-        "CPU seconds, and as many more per megabyte; beyond: status timeout (default: 20)",
+        "CPU seconds, and as many again per megabyte; beyond: status timeout (default: 20)",
         options.seconds,
     ),
     option(
@@ -107,10 +114,17 @@ LIMITS: Final = Group(
     switch("--no-sandbox", "no limits: a page that crashes fails the run", value=False, dest="sandbox"),
 )
 BUDGET: Final = Group(
-    "failure budget: a share such as 1%, a count, or '1% or 20' (the larger of both). A run with more "
-    "failures stops with exit code 3; the same command with a larger budget resumes it",
-    option("--max-failed-shards N", f"shards that cannot be read (default: {Budget().max_failed_shards})"),
-    option("--max-failed-pages N", f"pages: {', '.join(FAILURES)} (default: {Budget().max_failed_pages})"),
+    "failure budget (N is a share such as 1%, a count, or '1% or 20': the larger of both)",
+    option(
+        "--max-failed-shards N",
+        "shards that may be unreadable; with more, the run stops with exit code 3, and the same command with "
+        f"a larger N resumes it (default: {Budget().max_failed_shards})",
+    ),
+    option(
+        "--max-failed-pages N",
+        f"pages that may have the status {', '.join(FAILURES[:-1])} or {FAILURES[-1]} "
+        f"(default: {Budget().max_failed_pages})",
+    ),
 )
 SPARK: Final = Group(
     "Spark (spark-submit jobs/clean.py takes the same options and its own)",
@@ -122,10 +136,10 @@ SPARK: Final = Group(
 )
 
 RUNNING: Final = (LANGUAGE, ROWS, READING, LIMITS, BUDGET, SPARK)
-"""Everything about archives but the choice of a cleaner."""
+"""The options for archives, except the choice of a cleaner."""
 
 FOR_ARCHIVES: Final = (SITES, ROWS, *RECORDS, LIMITS, BUDGET, SPARK)
-"""Options that make no sense for one page that is printed."""
+"""Options that are refused for one page on stdout."""
 
 ALL: Final = (CLEANER, TEMPLATES, SITES, *RUNNING)
 OPTIONS: Final = {one.dest: one.flag for one in options.flat(ALL)}
@@ -133,7 +147,7 @@ OPTIONS: Final = {one.dest: one.flag for one in options.flat(ALL)}
 
 
 def requested(arguments: argparse.Namespace) -> CleanRequest:
-    """The request: built-in values, over them conf/cleaning.toml, over them what was given."""
+    """The request: the built-in values, replaced by conf/cleaning.toml, replaced by the command line."""
     built_in, given = CleanRequest(), vars(arguments)
     kinds = {table: type(getattr(built_in, group)) for group, table in TABLES.items()}
     configured = configuration.sections("cleaning.toml", kinds)
@@ -245,7 +259,7 @@ def _print_page(request: CleanRequest, arguments: argparse.Namespace) -> int:
 
 
 def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
-    """The name and the record of the one page that INPUT is; `url` is its address, if it is known."""
+    """The name and the record of the only page in INPUT; `url` is its address, if it is known."""
     if request.inputs == ("-",):
         payload = sys.stdin.buffer.read()
         if not payload:

@@ -138,7 +138,7 @@ def _scanned(file: BinaryIO, path: Path) -> tuple[dict[str, Fetched], int, int]:
     # Nothing, or the beginning of a record: a fetch was killed in its first one.
     is_ours = start.error is None and b"WARC/1.".startswith(start.content)
     if end == 0 and not is_ours:
-        raise InputError(f"{path}: not a .warc.gz that can be added to")
+        raise InputError(f"{path}: not a .warc.gz file; choose another --output")
     return known, end, source.size
 
 

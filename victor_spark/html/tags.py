@@ -124,10 +124,10 @@ def words() -> WordTable:
     numbers: dict[str, int] = {}
     for number, (group, members) in enumerate(groups.items()):
         if not isinstance(members, list) or not all(isinstance(word, str) for word in members):
-            raise ConfigurationError(f"{path}: {group} is no list of words")
+            raise ConfigurationError(f"{path}: {group} must be a list of words")
         for word in members:
             if word in numbers:
-                raise ConfigurationError(f"{path}: {word} stands twice")
+                raise ConfigurationError(f"{path}: {word} is listed twice")
             numbers[word] = number
     slots, values = hashed(numbers, 2048)
     slot_groups = values.astype(np.uint8)

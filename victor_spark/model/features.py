@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from victor_spark import configuration
 from victor_spark.blocks import Blocks, Float32
-from victor_spark.errors import ConfigurationError, ModelError
+from victor_spark.errors import ConfigurationError, ModelError, suggestion
 from victor_spark.html.tags import words
 from victor_spark.kernels import crf as kernel
 from victor_spark.kernels import views
@@ -202,7 +202,8 @@ def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
     Raises ConfigurationError for a name that is no feature.
     """
     if unknown := set(names) - set(table.names):
-        raise ConfigurationError(f"no feature {', '.join(sorted(unknown))} in {table.feature_set}")
+        near = suggestion(min(unknown), table.names)
+        raise ConfigurationError(f"no feature {', '.join(sorted(unknown))} in {table.feature_set}{near}")
     silent = [name in names for name in table.names]
     return replace(
         table,
@@ -222,7 +223,8 @@ def from_conf(feature_set: str) -> FeatureTable:
     conf = directory("conf")
     path = conf / "features" / f"{feature_set}.toml"
     if not path.is_file():
-        raise ConfigurationError(f"no feature set {feature_set!r}: {path} is missing")
+        near = suggestion(feature_set, FEATURE_SETS)
+        raise ConfigurationError(f"no feature set {feature_set!r}{near or f': {path} is missing'}")
     given = {"feature_set": feature_set, "patterns": configuration.toml(conf / "patterns.toml")}
     return from_json({**given, **_with_base(path)}, ConfigurationError)
 
@@ -251,7 +253,7 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         names, known = tuple(features), FEATURE_SETS[feature_set].names
         if names != known:
             unlike = sorted(set(names) ^ set(known)) or ["the order"]
-            raise error(f"feature set {feature_set}: the code and the table disagree on {', '.join(unlike)}")
+            raise error(f"feature set {feature_set}: code and table differ in {', '.join(unlike)}")
         edges = tuple(tuple(map(float, features[name]["edges"])) for name in names)
         offsets = tuple(tuple(map(int, features[name]["offsets"])) for name in names)
         conjunctions = tuple(tuple(_parts(names, parts)) for parts in stored["conjunctions"])
@@ -267,9 +269,12 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
     if any(list(row) != sorted(set(row)) or len(row) > MAX_BINS for row in edges):
         raise error(f"feature set {feature_set}: bin edges must ascend, {MAX_BINS} at most")
     if any(len(set(row)) < len(row) for row in offsets) or not all(conjunctions):
-        raise error(f"feature set {feature_set}: an offset stands twice, or a conjunction has no parts")
+        raise error(f"feature set {feature_set}: an offset is repeated, or a conjunction has no parts")
     if stored.get("words", ours := words().digest) != ours:
-        raise error(f"feature set {feature_set}: trained with other words than those of conf/words.toml")
+        raise error(
+            f"feature set {feature_set}: conf/words.toml has other words than those of the training; "
+            "restore it, or train the model again"
+        )
     return FeatureTable(
         feature_set, names, edges, offsets, conjunctions, expressions, trees, patterns, elements
     )

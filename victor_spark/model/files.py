@@ -56,7 +56,8 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         reason = " ".join(str(error).split()).partition(". ")[0]  # numpy goes on with unsafe advice
         raise ModelError(f"{name}: not a model of victor-spark ({reason})") from error
     if stated != FORMAT:
-        raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}")
+        advice = "train it again, or use the victor-spark that wrote it"
+        raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}; {advice}")
     try:
         table = from_json(description["table"])
         _check(table, columns)
@@ -72,7 +73,7 @@ def _weights(table: FeatureTable, learnt: Mapping[str, npt.NDArray[Any]]) -> Wei
     """The learnt weights; ModelError where they are damaged, missing, or stored for a table without any."""
     if (len(learnt) == len(_LEARNT)) != table.is_learnt:
         raise ModelError(
-            "the model's learnt weights are missing" if table.is_learnt else "weights without use"
+            "the model's learnt weights are missing" if table.is_learnt else "its feature set has no weights"
         )
     if not table.is_learnt:
         return None
@@ -95,7 +96,7 @@ def _check_trees(table: FeatureTable, grown: Mapping[str, Trees | None]) -> None
     for place, found in grown.items():
         if (found is not None) != table.is_learnt:
             raise ModelError(
-                f"the model's {place} trees are missing" if found is None else "trees without use"
+                f"the model's {place} trees are missing" if found is None else "its feature set has no trees"
             )
         if found is not None:
             trees.check(found, n_features[place])
@@ -132,7 +133,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise ModelError(f"{path}: no model there ({error.strerror or error})") from error
+        raise ModelError(f"{path}: no model ({error.strerror or error})") from error
 
 
 def conjunction_rows(table: FeatureTable) -> tuple[Int32, int]:

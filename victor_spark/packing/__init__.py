@@ -11,7 +11,7 @@ import sysconfig
 import tarfile
 import zipfile
 from collections.abc import Collection, Iterable, Iterator
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import Distribution, distribution
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,7 @@ from packaging.utils import canonicalize_name
 
 import victor_html
 from victor_spark import resources
+from victor_spark.errors import UsageError, suggestion
 from victor_spark.logs import track
 from victor_spark.packing import unpacking
 
@@ -96,10 +97,11 @@ def needed(extras: frozenset[str]) -> dict[str, Distribution]:
 
 
 def _our_requirements(extras: frozenset[str]) -> list[str]:
-    """The requirements of the installed package; PackageNotFoundError: no such extra."""
+    """The requirements of the installed package; UsageError for an extra that it does not have."""
     ours = distribution(NAME)
-    if unknown := extras - set(ours.metadata.get_all("Provides-Extra") or []):
-        raise PackageNotFoundError(f"{NAME}[{','.join(sorted(unknown))}]")
+    known = ours.metadata.get_all("Provides-Extra") or []
+    if unknown := extras - set(known):
+        raise UsageError(f"no extra {min(unknown)!r}{suggestion(min(unknown), known)}")
     requirements = map(Requirement, ours.requires or [])
     return [str(one).partition(";")[0] for one in requirements if _applies(one, extras)]
 

@@ -207,7 +207,7 @@ def run(request: MiningRequest) -> MiningResult:
         ):
             if theirs != ours:
                 line = f"{request.update} was mined with --{option} {theirs}, not {ours}"
-                raise UsageError(f"{line}: they can't be mixed")
+                raise UsageError(f"{line}: choose the same, or leave out --update")
     view, clean = request.mining.view, request.clean
     if view != tokens.CLEANED:  # keeps all blocks
         clean = replace(clean, cleaning=pipeline.EVERYTHING)

@@ -42,7 +42,9 @@ def run(request: CleanRequest) -> dict[str, Any]:
         if sites := request.cleaning.sites:
             earlier = SiteTable(sites, models[victor.SITE_TABLE])
             if earlier.grouping != request.sites.grouping:
-                raise UsageError(f"{sites} is by {earlier.grouping}: add --group-by {earlier.grouping}")
+                raise UsageError(
+                    f"{sites} is grouped by {earlier.grouping}: add --group-by {earlier.grouping}"
+                )
     shards = plan.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"

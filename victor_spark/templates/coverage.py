@@ -68,7 +68,7 @@ def view(name: str, page: Page, kept: Bool | None = None) -> str:
     if name == TEXT:
         return page.blocks.text
     if name != CLEANED or kept is None:
-        raise UsageError(f"no view {name!r}: one of {', '.join(VIEWS)}")
+        raise UsageError(f"no view {name!r}: use one of {', '.join(VIEWS)}")
     return text_of(page.blocks.points[_of_blocks(page.blocks, kept)])
 
 

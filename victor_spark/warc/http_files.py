@@ -128,13 +128,13 @@ def _check(response: requests.Response, window: Window | None, known: Identity |
     status = f"{code} {response.reason or ''}".strip()
     if code in _BUSY:
         asked = response.headers.get("Retry-After", "")
-        raise TransientError(f"the server says {status}", float(asked) if asked.isdecimal() else None)
+        raise TransientError(f"the server answered {status}", float(asked) if asked.isdecimal() else None)
     if code in _GONE:
-        raise FileNotFoundError(f"the server says {status}")
+        raise FileNotFoundError(f"the server answered {status}")
     if code in _REFUSED:
-        raise PermissionError(f"the server refuses it ({status})")
+        raise PermissionError(f"the server denies access ({status})")
     if code not in (200, 206, 416):
-        raise OSError(f"the server says {status}")
+        raise OSError(f"the server answered {status}")
     sent = _RANGE.match(response.headers.get("Content-Range", ""))
     if code == 206 and (sent is None or window is None or int(sent[1]) != window[0]):
         raise OSError("the server sent another range than the requested one")

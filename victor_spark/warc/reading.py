@@ -61,7 +61,7 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST
     except MemoryError as error:
         if attempt is not FIRST:
             raise  # the watching process skips the record
-        raise ShardError(f"{shard.filename}: no memory to read on") from error
+        raise ShardError(f"{shard.filename}: out of memory while reading") from error
     except InputError as error:
         raise ShardError(str(error)) from error
     except Exception as error:
