@@ -70,7 +70,7 @@ class StoreError(OSError):
 
 
 class VictorError(Exception):
-    """The base of all errors that victor-spark raises on purpose; its message is a line without credentials."""
+    """The base of all errors that are raised on purpose; the message is one line without credentials."""
 
     exit_code: int = EXIT_USAGE
 

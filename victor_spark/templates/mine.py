@@ -45,7 +45,7 @@ MIN_SHARE: Final = 0.05
 
 MIN_SECTION_SHARE: Final = 0.2
 """A string below the cut-off is a template, too, if this share of the pages has it and its lines are short
-and whole (repeats.of_sections): a menu of one section of the site, or a notice that alternates with others."""
+and whole (repeats.of_sections): a menu of one section, or a notice that alternates with others."""
 
 TWIN_LIKENESS: Final = 0.98
 """Two pages are near-identical if they share this part of their distinct tokens."""
