@@ -293,7 +293,7 @@ def test_the_help_of_limits_says_what_happens_beyond_them(capsys: pytest.Capture
     assert main(["clean", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     for words in (
-        "remove these from the kept text",
+        "remove from the kept text what the site repeats",
         "beyond: status timeout (default: 20)",
         "(a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
         "such as 500M",
@@ -315,7 +315,7 @@ def test_an_option_that_is_given_twice_is_an_error(
     """argparse keeps the last value and says nothing."""
     assert main(["clean", str(html), *words]) == 2
     flag = words[0].partition("=")[0]
-    assert messages(capsys.readouterr().err) == [f"victor: error: {flag} is given twice"]
+    assert messages(capsys.readouterr().err) == [f"victor: error: {flag} is given twice: give it once"]
 
 
 def test_quiet_leaves_out_progress_but_not_warnings(html: Path, tmp_path: Path) -> None:

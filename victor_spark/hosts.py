@@ -20,7 +20,7 @@ GROUPINGS: Final = (REGISTERED_DOMAIN, HOST, f"{PATH_PREFIX}:N")
 
 
 def host_name(url: str | None) -> str | None:
-    """The host of a URL in lower case, without port and user; None where there is none."""
+    """The host of a URL in lower case, without port and user; None if it has none."""
     try:
         return urlsplit(url).hostname if url else None
     except ValueError:  # such as "http://[half an address/"

@@ -23,12 +23,12 @@ Lap = Callable[[str], None]
 
 
 def unmeasured(stage: str) -> None:
-    """The lap of a run without measurements."""
+    """The `lap` of a run without measurements: it does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What is known about a page beside what cleaners need.
+    """Facts about a page that cleaners do not need.
 
     `misreadings`: the wrong character sets that were found and repaired; `mixed_with`: see `Canonical`;
     `markup`: reads the page's source again, as UTF-8.
@@ -42,7 +42,7 @@ class PageFacts:
 
     @property
     def repairs(self) -> str | None:
-        """A note on repaired character sets and on letters that are lost; None where all is right."""
+        """A note on repaired character sets and on lost letters; None for a page without such problems."""
         parts = [f"{self.mixed_with} in {self.charset}: repaired"] if self.mixed_with else []
         for read_as, written_in in dict.fromkeys(misreading[:2] for misreading in self.misreadings):
             parts.append(f"{charset.name(written_in)} read as {charset.name(read_as)}: repaired")

@@ -129,7 +129,7 @@ def test_an_object_that_changes_while_it_is_read_is_an_error(client: Any) -> Non
     [
         ("s3://crawls/gone.warc.gz", "no such file"),
         ("s3://crawls/gone/", "no such file"),
-        ("s3://crawls/gone/*.warc.gz", "matches nothing"),
+        ("s3://crawls/gone/*.warc.gz", "matches no file"),
         ("s3://nowhere/gone.warc.gz", "no such bucket"),
         ("s3://nowhere/*.warc.gz", ""),
         ("s3://crawls/empty.warc.gz", "empty file"),

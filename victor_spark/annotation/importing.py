@@ -1,4 +1,4 @@
-"""How pages enter a store: inputs, practice pages, and the labels of a model."""
+"""Adds pages to a store: those of the inputs, practice pages; and the initial labels by a model."""
 
 import hashlib
 import json

@@ -41,7 +41,7 @@ def cleaners(trained: Model) -> dict[str, Cleaner]:
     """The CRF cleaners that use this model's feature set, with this model."""
     stored = files.to_bytes(trained)
     names = [name for name in CRF_CLEANERS if MODELS[name] == f"crf/{trained.table.feature_set}"]
-    if not names:  # a feature set that no cleaner of ours has: decided as `victor` decides
+    if not names:  # no cleaner of ours has this feature set: decisions are as those of `victor`
         return {trained.table.feature_set: victor.load(stored)}
     return {name: CLEANERS[name](stored) for name in names}
 

@@ -46,7 +46,7 @@ MAX_ATTRIBUTES_READ: Final = 100_000
 
 
 class _Look(NamedTuple):
-    """What shapes text: bits of the shaping tags, nearest class, number of the attributes in force."""
+    """The look of a text: bits of the shaping tags, nearest class, number of the attributes in force."""
 
     tags: int = 0
     css_class: str = ""

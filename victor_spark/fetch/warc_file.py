@@ -32,7 +32,7 @@ class Fetched:
 
 @dataclass(frozen=True)
 class WarcFile:
-    """An open WARC to add to; `known`: the addresses in it, `n_cut`: the bytes removed from its end."""
+    """An open WARC that records are added to; `known`: its addresses, `n_cut`: bytes removed from its end."""
 
     path: Path
     file: BinaryIO
@@ -67,7 +67,7 @@ class WarcFile:
 
 @contextmanager
 def opened(path: Path, software: str) -> Iterator[WarcFile]:
-    """Opens the WARC at `path`, or creates it; when the context ends, the disk has all of it.
+    """Opens the WARC at `path`, or creates it; when the context ends, all of it is on disk.
 
     Raises OutputError for a file that can't be written, InputError for one that is no WARC.
     """

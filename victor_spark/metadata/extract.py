@@ -1,4 +1,7 @@
-"""Chooses one value for each field among all that a page states about itself, and keeps its source."""
+"""Chooses the value of each metadata field among the candidates of a page, and keeps its source.
+
+A field's candidates come from JSON-LD (`Statements.of_works`), `meta`, links, marked elements and the text.
+"""
 
 import re
 from collections.abc import Callable, Iterable
@@ -14,7 +17,7 @@ from victor_spark.metadata.vocabulary import vocabulary
 from victor_spark.words import INVISIBLE
 
 MIN_HEADING_F1: Final = 0.3
-"""The F1 by different words with a stated title from which on an `h1` is the title."""
+"""An `h1` is the title if its F1 with a stated title, by distinct words, is at least this."""
 MAX_TAGS: Final = 50
 _FEW: Final = 2
 _MAX_BARS: Final = 20
@@ -23,7 +26,7 @@ _MAX_BARS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is known about a page; None or () where nothing is.
+    """The metadata of a page; a field that the page does not state is None or ().
 
     `date`, `date_modified`: ISO 8601, a day or a time, as precise as the page states it. `sources`: where
     each value is from, by the field's name.

@@ -1,4 +1,4 @@
-"""Names of authors as pages write them: lists apart, without introductions, addresses and handles."""
+"""Names of authors as pages write them: splits lists, and removes introductions, addresses and handles."""
 
 import re
 from collections.abc import Iterable

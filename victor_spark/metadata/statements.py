@@ -1,4 +1,4 @@
-"""What the JSON-LD, the `meta` elements and the marked elements of a page say, as candidates with sources."""
+"""Candidates for metadata fields with their sources: from JSON-LD, `meta` elements and marked elements."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ USER: Final = re.compile("class=.*user-?_?name")
 """The mark of an element with the name of a user."""
 _MAX_WORKS = 5
 _MAX_SITES = 20
-"""Names of the site that are read."""
+"""The most names of the site that are read."""
 
 
 class Statements:
@@ -169,12 +169,12 @@ class Statements:
 
 
 def source(types: Iterable[str]) -> str:
-    """How a thing of these types in JSON-LD is called as the source of a value."""
+    """The name of the source of a value from a JSON-LD object of these types."""
     return f"json-ld {'/'.join(types)}"
 
 
 def key(text: str) -> str:
-    """What two spellings of one name or title share: its letters and digits."""
+    """The letters and digits of a name or title, which are the same in all its spellings."""
     return _NOT_IN_KEYS.sub("", unescape(text).casefold())
 
 

@@ -1,4 +1,4 @@
-"""A model's file: one .npz, no pickles; what does not fit this code is refused when it is read."""
+"""The file of a model: one .npz without pickles. A model that does not fit this code raises ModelError."""
 
 import io
 import json
@@ -103,7 +103,7 @@ def _check_trees(table: FeatureTable, grown: Mapping[str, Trees | None]) -> None
 
 
 def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Raises ModelError for weights that don't belong to the table: the decoder trusts them."""
+    """Raises ModelError for weights that don't fit the table, because the decoder does not check them."""
     n_labels, width = len(LABELS), 2 * table.reach + 1
     rows, n_weights = conjunction_rows(table)
     shapes = {
@@ -123,7 +123,7 @@ def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]]) -> None
 
 
 def most_bins(table: FeatureTable) -> int:
-    """The number of bins of the feature that has most."""
+    """The largest number of bins that a feature has."""
     return max(map(table.n_bins, range(len(table.names))))
 
 

@@ -83,7 +83,7 @@ _OF_PARAGRAPHS: Final = (
     *(f"{kin}.{name}" for kin in ("path", "class") for name in num.KIN),
     *num.SINCE,
     *(
-        f"around.{name}[{n}]"  # of the element that the paragraph begins in, [0], and those around it
+        f"around.{name}[{n}]"  # of the element that the paragraph begins in ([0]), and of those around it
         for n in range(N_AROUND)
         for name in num.AROUND
     ),
@@ -169,7 +169,7 @@ Fill: TypeAlias = Callable[[int, Float32], None]
 
 
 def rows_of(blocks: Blocks) -> Fill:
-    """What fills `rows` (len(NAMES), any number of blocks) of a page with at least one block."""
+    """A function that fills `rows` (len(NAMES), n blocks) of a page with at least one block."""
     n, page = len(blocks), layout_of(blocks)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
     twins = np.empty((2, n), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""What CRFsuite takes and writes: the attributes of blocks as strings, and its file as dense weights."""
+"""Converts for CRFsuite: blocks into attributes as strings, and its model file into dense weights."""
 
 import struct
 from collections.abc import Callable, Iterable, Mapping

@@ -32,7 +32,7 @@ _MAX_LOG_ODDS: Final = 30.0
 LIKELIHOOD: Final = np.array([0.0, 1.0, 0.0])
 """The calibration of a model that has none: the mean ratio alone decides."""
 RIDGE: Final = 1.0
-"""The penalty of the calibration; it matters only where there is a handful of pages."""
+"""The penalty of the calibration; it has an effect only if there are few pages."""
 
 
 @dataclass(frozen=True, slots=True)

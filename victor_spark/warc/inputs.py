@@ -147,7 +147,7 @@ def _of_directory(directory: str, base_url: str | None, *, depth: int) -> Iterat
 
 
 def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int) -> Iterator[Shard]:
-    """Files of a folder or a glob; their names decide where their content does not."""
+    """Files of a folder or a glob; if the content does not show the kind of a file, its name does."""
     if not paths:
         raise InputError(f"{origin}: matches no file")
     tables = [path for path in paths if path.lower().endswith(coordinates.NAMES)]
@@ -174,7 +174,7 @@ def _shard(path: str, kind: file_types.ShardKind) -> Shard:
 
 
 def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
-    """One file: its content decides its kind; of a damaged archive or page, its name does."""
+    """One file. Its content shows its kind; for a damaged archive or page, its name does."""
     head = storage.first_bytes(path, HEAD_LENGTH)
     kind = file_types.kind_of(head)
     named = file_types.by_name(path)
