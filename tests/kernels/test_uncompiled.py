@@ -55,7 +55,7 @@ KERNELS = (
     "trees",
 )
 PARSE = ("tokenizer", "construction", "serializer")
-RENDERING = ("walk", "writer")
+RENDERING = ("walk", "markdown_writer")
 
 a_few = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -311,7 +311,7 @@ def odd(crawl: Path) -> dict[str, str]:
         f"{crawl}/b/pipe": "a FIFO, not a regular file",
         f"{crawl}/socket.warc.gz": "a socket, not a regular file",
         f"{crawl}/null.warc": "a device, not a regular file",
-        f"{crawl}/dangling.warc.gz": "a link to nothing",
+        f"{crawl}/dangling.warc.gz": "a broken link",
         f"{crawl}/circle.warc.gz": "Too many levels of symbolic links",
         f"{crawl}/caf\\xe9.warc.gz": "a name that is not UTF-8",
         f"{crawl}/loop": "a link to a folder",

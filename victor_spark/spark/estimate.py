@@ -1,4 +1,4 @@
-"""An estimate of a run from a sample of the crawl that is really cleaned: time, pages, output, failures.
+"""Estimates the time, pages, output and failures of a run by cleaning a sample of the crawl.
 
 The sample is byte ranges at even distances over the whole crawl. A record belongs to the range it begins in,
 so pages, output and time grow with the bytes.

@@ -61,7 +61,7 @@ _NEEDED: Final = ("url", "fetch_time", "warc_record_offset", "content_charset", 
 
 @dataclass(frozen=True, kw_only=True)
 class MiningRequest:
-    """What `victor templates mine` was asked for; `clean` has inputs, output and how pages are read.
+    """The request of `victor templates mine`; `clean` has the inputs, the output and how pages are read.
 
     `grouping`: what a site is; `max_pages`: the size of its sample; `update`: the table of an earlier crawl.
     """
@@ -195,7 +195,7 @@ class MiningResult:
 
 
 def run(request: MiningRequest) -> MiningResult:
-    """Runs the job; whatever is wrong with inputs, options or output raises before the first page."""
+    """Runs the job; errors of inputs, options and output are raised before the first page."""
     shards = inputs.resolve(request.clean.inputs, base_url=request.clean.base_url)
     check(request.mining)  # a pattern that doesn't compile is a UsageError now
     old = None

@@ -1,4 +1,4 @@
-"""What a run stores about itself: config.json, which decides its rows, run.json, its results, and the report.
+"""The record of a run: config.json (all that decides its rows), run.json (its results), and the report.
 
 The report is one html file that needs nothing else, made of run.json alone by report.html.
 """

@@ -1,4 +1,4 @@
-"""The second pass of `victor clean --by-site`: makes rows of scored pages and what is known of their sites.
+"""The second pass of `victor clean --by-site`: makes rows from scored pages and the sums of their sites.
 
 The first pass leaves block rows (`rows.scored_structs`): a page that a cleaner has seen is a struct of lists,
 one a column of `Blocks` (`tables.SCORED`). All other pages have none; their rows are final.
@@ -32,7 +32,7 @@ from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
 
 _N_ROWS: Final = {"hints": len(GROUPS), "elements": 2, "named_elements": 2}
-"""How many rows columns have that are tables; in the lists the rows follow each other."""
+"""The number of rows of columns that are tables; in a list, the rows follow each other."""
 
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
 _N_PAGES: Final = 16
@@ -183,7 +183,7 @@ def _lost(record: Record, status: str, reason: str) -> Row:
 
 
 def sites_of_file(folder: str, path: str) -> Sites:
-    """What the whole crawl knows of the sites in one file of scored pages."""
+    """The sums over the whole crawl for the sites in one file of scored pages."""
     parts = [SUMS.empty_table()]
     folder = f"{folder}/file={stem(path)}"
     for name in storage.files_below(folder) if storage.is_directory(folder) else ():
