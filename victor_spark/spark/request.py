@@ -216,7 +216,7 @@ class CleanRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportRequest:
-    """The request of `victor export`: a run `output`, a format `to`, and a condition `where` in Spark's SQL."""
+    """The request of `victor export`: a run `output`, a format `to`, a condition `where` in SQL."""
 
     output: str
     destination: str
