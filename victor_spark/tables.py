@@ -128,7 +128,7 @@ SCORED_WHOLE: Final = _scored(
 """Block rows between the passes of `victor clean --by-site`; null for a page that no cleaner got."""
 
 BY_SITE: Final = ("site", "n_site_pages", "n_added_by_site", "n_removed_by_site")
-"""The columns about the effect of `--by-site`."""
+"""The columns that say what `--by-site` changed."""
 
 ON_REQUEST: Final = {name: pa.field(name, kind) for name, kind, _ in _ON_REQUEST} | {
     "scored": SCORED,

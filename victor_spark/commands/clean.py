@@ -37,9 +37,7 @@ OUTPUT: Final = option("--output OUT", "directory for pages/ and _run/")
 BASE_URL: Final = option("--input-base-url URL", "prefix of relative paths in a list", dest="base_url")
 MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local[*]")
 PARTITIONS: Final = option("--partitions N", "tasks per wave; each writes a file", options.positive)
-MAX_BYTES: Final = option(
-    "--max-bytes SIZE", "limit of a page's size; beyond: status oversize (default: 10M)", options.n_bytes
-)
+MAX_BYTES: Final = option("--max-bytes SIZE", "larger pages: status oversize (default: 10M)", options.n_bytes)
 URL: Final = option("--url", "the address of the page")
 
 CLEANER: Final = Group(
@@ -91,18 +89,18 @@ ROWS: Final = Group(
 )
 RECORDS: Final = (
     options.OneOf(
-        switch("--all-statuses", "take pages of any HTTP status", ALL_STATUSES, dest="statuses"),
-        option("--status N,N", "HTTP statuses of pages (default: 200)", options.numbers, dest="statuses"),
+        switch("--all-statuses", "clean pages of any HTTP status", ALL_STATUSES, dest="statuses"),
+        option("--status N,N", "HTTP statuses to clean (default: 200)", options.numbers, dest="statuses"),
     ),
-    option("--mime TYPE,TYPE", "media types of pages (default: html and xhtml)", tokens, dest="mime_types"),
-    option("--record-types TYPE,TYPE", "types of WARC records with pages (default: response)", tokens),
+    option("--mime TYPE,TYPE", "media types that are pages", tokens, dest="mime_types"),
+    option("--record-types TYPE,TYPE", "WARC records that are pages (default: response)", tokens),
 )
 READING: Final = Group("reading", *RECORDS, MAX_BYTES, BASE_URL)
 LIMITS: Final = Group(
     "limits per page of an archive (pages are cleaned in a child process)",
     option(
         "--page-seconds S",
-        "CPU seconds, and as many again per megabyte; beyond: status timeout (default: 20)",
+        "CPU seconds, and as many more per megabyte; beyond: status timeout (default: 20)",
         options.seconds,
     ),
     option(

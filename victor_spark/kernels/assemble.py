@@ -133,7 +133,7 @@ def is_wide(c: cython.uint) -> cython.bint:
 def _last_line(
     gaps: cython.const[cython.uint][::1], first: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
-    """The start of the last line in the white space from `first` to `end`."""
+    """Where the last line of the white space from `first` to `end` begins."""
     while end > first and gaps[end - 1] != 10:
         end -= 1
     return end

@@ -186,7 +186,7 @@ def _word_ratios(
 @cython.cfunc
 @cython.inline
 def _small(c: cython.uint) -> cython.uint:
-    """The lower case of a Latin, Greek or Cyrillic capital whose lower case is at a fixed distance."""
+    """A letter's small form where it is at a fixed distance: Latin, Greek and Cyrillic capitals."""
     if c < 128:
         return c + 32 if 65 <= c <= 90 else c
     if (192 <= c <= 222 and c != 215) or 913 <= c <= 939 or 1040 <= c <= 1071:

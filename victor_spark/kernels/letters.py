@@ -7,8 +7,8 @@ Text is uint32 code points. Cython pure Python mode.
 import cython
 
 KINDS = ("blank", "space", "high", "letter", "doubtful")
-"""U+0020; any white space; beyond ASCII, but no typographic sign and no space; a letter or mark; an uncommon
-character beside another high one, of which every word that ftfy finds bad has one."""
+"""U+0020; any white space; beyond ASCII, but no typographic sign and no space; a letter or mark; a character
+that every word has which ftfy finds bad: an uncommon one, with another high one beside it."""
 
 _BLANK = cython.declare(cython.int, 1)
 _SPACE = cython.declare(cython.int, 2)

@@ -52,16 +52,15 @@ def match(
         a_high = pending[num.PENDING_A_HIGH, n_pending]
         b_low = pending[num.PENDING_B_LOW, n_pending]
         b_high = pending[num.PENDING_B_HIGH, n_pending]
-        # ends[0] and ends[1]: for each position of a and of b, the automaton's state if a longest run ends
-        # there, else -1.
+        # ends[0] and ends[1]: for each position of a and of b the automaton's state for the run of
+        # the longest length that ends there, or -1.
         if a_high - a_low <= b_high - b_low:
             longest = _runs(a, a_low, a_high, b, b_low, b_high, root, states, edges, ends, num.ENDS_A)
         else:
             longest = _runs(b, b_low, b_high, a, a_low, a_high, root, states, edges, ends, num.ENDS_B)
         if longest == 0:
             continue
-        # A list for each state, of the positions in b where its run ends, ascending: states[3] is the first
-        # position, ends[2] the one after a position.
+        # Per state the ends in b of its run, ascending: states[3] the first, ends[2] the next.
         for i in range(a_low, a_high):
             if ends[num.ENDS_A, i] >= 0:
                 states[num.STATE_END, ends[num.ENDS_A, i]] = -1
@@ -319,7 +318,7 @@ def align(
                 best = max(best, score)
             n_pairs += 1
 
-    # Follow the links back from the best pair. The pairs of a word have descending gold positions.
+    # Back along the links. The pairs of a row were written with descending gold positions.
     pair = thresholds[1, best]
     while pair >= 0:
         i = pair_rows[pair]

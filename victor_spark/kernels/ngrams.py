@@ -69,7 +69,7 @@ def mixed(a: cython.ulonglong, b: cython.ulonglong, c: cython.ulonglong) -> cyth
 @cython.inline
 @cython.exceptval(check=False)
 def alone(c: cython.uint) -> cython.bint:
-    """Whether a character is an ideograph: a word of its own for trigrams, as there are too many pairs."""
+    """Is this an ideograph? Each is a word of its own to the trigrams: there are too many pairs."""
     return 0x3400 <= c < 0xA000 or c >= 0x20000
 
 
@@ -179,7 +179,7 @@ def _add_gains(
     gains: cython.int[:, ::1],
     segment: cython.Py_ssize_t,
 ) -> cython.int:
-    """Adds the entries of at most 64 trigrams; their slow reads of memory overlap."""
+    """Adds the entries of at most 64 trigrams: the tables are far away in memory, so their ways overlap."""
     found = cython.declare(cython.ulonglong[64])
     heads = cython.declare(cython.int[64])
     mask: cython.ulonglong = slots.shape[0] - 1

@@ -40,7 +40,7 @@ def _leaves(
             same |= (values[feature, 0] > thresholds[tree, d]) << d
         else:
             n_asked += 1
-    for k in range(n_asked or 6, 6):  # repeating the last condition changes nothing
+    for k in range(n_asked or 6, 6):  # to ask the last one again changes nothing
         at[k] = at[k - 1]
         above[k] = above[k - 1]
         bit[k] = bit[k - 1]

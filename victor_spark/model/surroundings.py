@@ -83,7 +83,7 @@ _OF_PARAGRAPHS: Final = (
     *(f"{kin}.{name}" for kin in ("path", "class") for name in num.KIN),
     *num.SINCE,
     *(
-        f"around.{name}[{n}]"  # of the element that the paragraph begins in ([0]), and of those around it
+        f"around.{name}[{n}]"  # of the element that the paragraph begins in, [0], and those around it
         for n in range(N_AROUND)
         for name in num.AROUND
     ),

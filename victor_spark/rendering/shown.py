@@ -1,4 +1,4 @@
-"""The blocks as a browser shows them: with added quotation marks, without hidden text."""
+"""The blocks as a browser shows them: with the marks that it adds, without the text that it hides."""
 
 import re
 from collections.abc import Iterator

@@ -248,7 +248,7 @@ class Walk:
         return found
 
     def _states_role(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Whether the '=' at `i` belongs to the attribute role, or to a class that Word gives list items."""
+        """Whether the '=' at `i` ends the name role, or Word's class of the items of a list begins there."""
         if self.html[i - 1] == 101 and self.html[i - 2] == 108 and self.html[i - 3] == 111:
             return self.html[i - 4] == 114 and self.html[i - 5] == 32
         if self.html[i - 1] == 115 and i + 5 < self.html.shape[0]:

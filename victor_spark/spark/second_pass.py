@@ -32,7 +32,7 @@ from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
 
 _N_ROWS: Final = {"hints": len(GROUPS), "elements": 2, "named_elements": 2}
-"""The number of rows of columns that are tables; in a list, the rows follow each other."""
+"""How many rows columns have that are tables; in the lists the rows follow each other."""
 
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
 _N_PAGES: Final = 16

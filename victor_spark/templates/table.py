@@ -24,7 +24,7 @@ VERSION: Final = "1"
 VERSION_COLUMN: Final = "site"
 _MOST_MUTABLE: Final = 100
 GROUPING_KEY: Final = "victor_spark.grouping"
-"""The key of the grouping of pages into sites (hosts.GROUPINGS)."""
+"""How the pages were grouped into sites (hosts.GROUPINGS)."""
 
 TEMPLATES: Final = pa.schema(
     [
@@ -187,12 +187,12 @@ def to_bytes(table: pa.Table) -> bytes:
 
 
 def with_grouping(table: pa.Table, grouping: str) -> pa.Table:
-    """The table with its grouping of pages into sites in the metadata."""
+    """The table, with how its pages were grouped into sites."""
     return table.replace_schema_metadata({**(table.schema.metadata or {}), GROUPING_KEY: grouping})
 
 
 def grouping(table: pa.Table) -> str:
-    """The grouping of pages into sites that the table's metadata states (default: by registered domain)."""
+    """How the pages were grouped into sites (default: by registered domain)."""
     found = (table.schema.metadata or {}).get(GROUPING_KEY.encode())
     return check_grouping(found.decode()) if found else REGISTERED_DOMAIN
 
