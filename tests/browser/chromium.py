@@ -58,12 +58,12 @@ def _starts(browser: Path) -> bool:
     """Whether it says its version: a name on the PATH can be a stub, a library can be missing."""
     try:
         command = [str(browser), "--version"]
-        said = subprocess.run(
+        asked = subprocess.run(
             command, capture_output=True, check=False, timeout=30, env=_environment(browser)
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return said.returncode == 0 and any(character.isdigit() for character in said.stdout.decode())
+    return asked.returncode == 0 and any(character.isdigit() for character in asked.stdout.decode())
 
 
 def get() -> None:

@@ -185,5 +185,5 @@ def test_the_weights_are_those_of_crfsuites_own_dump(trained: Trained, tmp_path:
 
 
 def test_a_model_keeps_what_is_said_about_it(model: Model) -> None:
-    told = replace(model, about={"trained_on": "a few pages", "říjen": 3})
-    assert from_bytes(to_bytes(told)).about == {"trained_on": "a few pages", "říjen": 3}
+    report = replace(model, about={"trained_on": "a few pages", "říjen": 3})
+    assert from_bytes(to_bytes(report)).about == {"trained_on": "a few pages", "říjen": 3}

@@ -221,7 +221,7 @@ def test_a_table_that_lacks_a_column_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("x,-1,5", "row 2: warc_record_offset is -1"),
         ("x,1,0", "row 2: warc_record_length is 0"),
@@ -231,11 +231,11 @@ def test_a_table_that_lacks_a_column_is_named(tmp_path: Path) -> None:
         ("x,1", "a damaged table of records"),
     ],
 )
-def test_a_row_that_makes_no_sense_is_named(tmp_path: Path, row: str, said: str) -> None:
+def test_a_row_that_makes_no_sense_is_named(tmp_path: Path, row: str, message: str) -> None:
     (tmp_path / "t.csv").write_text(f"warc_filename,warc_record_offset,warc_record_length\ny,0,7\n{row}\n")
     with pytest.raises(InputError) as caught:
         resolve([str(tmp_path / "t.csv")])
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -87,12 +87,12 @@ def test_waits_grow_are_spread_and_heed_the_server(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [(404, "the server answered 404"), (403, "the server denies access (403"), (400, "answered 400")],
 )
-def test_what_no_other_try_helps_is_not_tried_again(site: Site, code: int, said: str) -> None:
+def test_what_no_other_try_helps_is_not_tried_again(site: Site, code: int, message: str) -> None:
     site.always(status(code))
-    assert said in failure(site)
+    assert message in failure(site)
     assert len(site.answers) == 1
 
 
