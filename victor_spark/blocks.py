@@ -232,10 +232,7 @@ def _noted(notes: tuple[str, ...]) -> list[tuple[str, bool, np.dtype[Any]]]:
 
 
 def first_from(starts: Int32, place: int) -> int:
-    """The index of the first of sorted places that is not before `place`.
-
-    numpy would convert the whole array to search for a Python int, so `place` is converted instead.
-    """
+    """The index of the first of sorted places from `place` on; for a Python int, numpy would convert all."""
     return int(starts.searchsorted(starts.dtype.type(place)))
 
 

@@ -22,8 +22,7 @@ EXIT_INTERRUPTED: Final = 130
 EXIT_BROKEN_PIPE: Final = 141
 
 _HELP: Final = frozenset({"-h", "--help", "help"})
-_CHOICE: Final = re.compile(r".+: invalid choice: '(.+)' \(choose from (.+)\)", re.DOTALL)
-"""argparse's message for a value that is not in a list: the value, and the list."""
+_CHOICE: Final = re.compile(r".+: invalid choice: '(.+)' \(choose from (.+)\)", re.DOTALL)  # by argparse
 
 _ABOUT: Final = (
     "Turns web pages and web archives into clean text, with the reason for every block kept or dropped."

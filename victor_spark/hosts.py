@@ -73,6 +73,4 @@ def check_grouping(text: str) -> str:
     """The grouping; UsageError where it is invalid."""
     if text in (REGISTERED_DOMAIN, HOST) or re.fullmatch(f"{PATH_PREFIX}:(?:[1-9]|1[0-9]|20)", text):
         return text
-    raise UsageError(
-        f"no grouping {text!r}: use registered-domain, host or path-prefix:N with N from 1 to 20"
-    )
+    raise UsageError(f"no grouping {text!r}: use registered-domain, host or path-prefix:N (N from 1 to 20)")

@@ -16,7 +16,7 @@ _QUIET: list[str] = []
 """Lines of these levels are not written."""
 _ERASE: Final = "\r\x1b[K"
 _DRAWN: list[str] = []
-"""What removes the bar from the terminal; empty if there is none."""
+"""The text that removes the bar from the terminal; empty if there is no bar."""
 _SPACES: Final = str.maketrans("\t\n", "  ")
 _BAR_WIDTH: Final = 30
 

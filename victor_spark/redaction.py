@@ -28,11 +28,9 @@ _SEPARATORS: Final = re.compile(r"[,|(]")
 _PATH: Final = re.compile(r"[./]")
 _WEB_TOKEN: Final = re.compile(r"eyJ[\w-]{10,}(?:\.[\w-]*)*")
 _SCHEME: Final = (
-    # With one slash, too: as `Path` writes an address.
-    r"(?<![\w+.-])([A-Za-z][\w+.-]*://|(?:https?|ftps?|sftp|s3[an]?|gs|hdfs|webhdfs):/)"
+    r"(?<![\w+.-])([A-Za-z][\w+.-]*://|(?:https?|ftps?|sftp|s3[an]?|gs|hdfs|webhdfs):/)"  # of Path: one /
 )
-# User and password end at the last @ before the path. If the colon is not followed by a port, the password
-# may hold / ? or #, too.
+# Up to the last @ before the path. If no port follows the colon, the password may also hold / ? or #.
 _USER: Final = re.compile(_SCHEME + r"(?:[^/?#\s]*@|[^/?#\s:@\[]*:(?!\d*(?:[/?#\s]|$))\S{0,1000}@)")
 _USER_IN_ADDRESS: Final = re.compile(_SCHEME + r"(?:[^/?#]*@|[^/?#:@\[]*:(?!\d*(?:[/?#]|$)).*@)", re.DOTALL)
 # In a text, a query ends with the word, without the punctuation at the word's end.

@@ -112,17 +112,9 @@ LIMITS: Final = Group(
     switch("--no-sandbox", "no limits: a page that crashes fails the run", value=False, dest="sandbox"),
 )
 BUDGET: Final = Group(
-    "failure budget (N is a share such as 1%, a count, or '1% or 20': the larger of both)",
-    option(
-        "--max-failed-shards N",
-        "shards that may be unreadable; with more, the run stops with exit code 3, and the same command with "
-        f"a larger N resumes it (default: {Budget().max_failed_shards})",
-    ),
-    option(
-        "--max-failed-pages N",
-        f"pages that may have the status {', '.join(FAILURES[:-1])} or {FAILURES[-1]} "
-        f"(default: {Budget().max_failed_pages})",
-    ),
+    "failure budget: a share such as 1%, a count, or '1% or 20' (the larger of both); beyond it, exit code 3",
+    option("--max-failed-shards N", f"shards that cannot be read (default: {Budget().max_failed_shards})"),
+    option("--max-failed-pages N", f"pages: {', '.join(FAILURES)} (default: {Budget().max_failed_pages})"),
 )
 SPARK: Final = Group(
     "Spark (spark-submit jobs/clean.py takes the same options and its own)",

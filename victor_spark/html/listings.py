@@ -33,9 +33,9 @@ _WORDS: Final = {
     _BUTTON: "button btn clipboard copybtn copy+btn copy+button",
     _HIDDEN: "hover+info tooltiptext",
 }
-"""What words of class, id and role say of an element: it holds the numbers of lines, or code (`_GUTTER` is
-less certain and yields to it), or lines that a style sheet makes preformatted (`_FRAGMENT`: if it has
-numbers, `_CELL`: one line); it is a button, or hidden until a reader points at the code."""
+"""Meanings of words in class, id and role: the element holds line numbers, or code (`_GUTTER` is less certain
+and yields to it), or lines that a style sheet makes preformatted (`_FRAGMENT`: if it has numbers, `_CELL`:
+one line); it is a button, or hidden until a reader points at the code."""
 
 
 def _hash(name: str) -> int:

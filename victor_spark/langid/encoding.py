@@ -131,7 +131,7 @@ def _verdict(points: UInt32, profiles: Profiles, n_lost: int, n_high: int) -> Fi
     if n_lost >= numbers.lost_least and lost >= numbers.lost_ratio:
         return Finding(f"{lost:.0%} of the letters are lost", lost=lost)
     few = max(numbers.badness_least, min(len(points), numbers.sample) / numbers.badness_every)
-    if n_high < min(few, numbers.misread_least):  # misread text has characters from U+00C0 on, but for signs
+    if n_high < min(few, numbers.misread_least):  # misread text has letters from U+00C0 on
         return Finding(lost=lost)
     sample = _sample(points, numbers.sample)
     kinds, n_doubtful = _kinds(sample)

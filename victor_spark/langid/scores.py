@@ -210,7 +210,7 @@ def block_scores(
 
 @lru_cache(_N_TABLES)
 def lanes_of(profiles: Profiles, targets: tuple[str, ...]) -> tuple[str, ...]:
-    """The targets and then their rivals: as many lanes as conf/ says, less one for all the rest."""
+    """The targets and then their rivals, one less than `n_lanes`: the last lane is for all others."""
     numbers = settings()
     excluded = frozenset[str]().union(*(numbers.group(target) for target in targets))
     nearest = [profiles.nearest[target] for target in targets]

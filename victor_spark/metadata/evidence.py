@@ -75,7 +75,7 @@ class Evidence:
 
     @cached_property
     def language(self) -> str | None:
-        """What `html` states as the language."""
+        """The language that the element `html` states."""
         first = next((self._attributes(*row[1:3]) for row in self._rows[kernel.HTML]), {})
         return first.get("lang") or first.get("xml:lang")
 

@@ -1,7 +1,4 @@
-"""Chooses the value of each metadata field among the candidates of a page, and keeps its source.
-
-A field's candidates come from JSON-LD (`Statements.of_works`), `meta`, links, marked elements and the text.
-"""
+"""Chooses each field's value among its candidates (from JSON-LD, `meta`, text), and keeps its source."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -226,7 +223,7 @@ def _first(lines: list[str], most: int) -> Iterable[str]:
 
 _LONGEST_LINE: Final = 120
 _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
-"""What is dated there is something else, as in `Terms of Use (10 Mar 2001)`."""
+"""A date in brackets belongs to something else, as in `Terms of Use (10 Mar 2001)`."""
 _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
 
 

@@ -1,7 +1,4 @@
-"""Reads the objects of a page's JSON-LD: repairs JSON that can be read in one way only, and flattens graphs.
-
-statements.py selects the texts of a field; extract.py chooses a value, such as the date.
-"""
+"""Reads a page's JSON-LD: repairs it, flattens its graphs. `extract` chooses values, such as the date."""
 
 import json
 import re

@@ -94,7 +94,7 @@ class Statements:
 
     @cached_property
     def is_thread(self) -> bool:
-        """Whether the page says that it is a thread of a forum, or marks the names of several users."""
+        """Whether the page states that it is a thread of a forum, or marks the names of several users."""
         return self.states_thread or len(self._users) > 1
 
     @cached_property
@@ -103,7 +103,7 @@ class Statements:
 
     @cached_property
     def states_thread(self) -> bool:
-        """Whether JSON-LD says that the page is a thread, or marked authors answer a user, all users too."""
+        """Whether JSON-LD states a thread, or marked authors reply to a user and are users themselves."""
         answers = [one.start for one in self.evidence.marked if one.mark == "itemprop=author"]
         answered = len(self._users) > len(answers) > 1 and self._users[0] < answers[0]
         return answered or any(not _THREADS.isdisjoint(types) for types, _ in self._things)

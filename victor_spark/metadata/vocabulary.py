@@ -9,7 +9,7 @@ from victor_spark import configuration, resources
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The lists of conf/metadata.toml, which says what they are."""
+    """The lists of conf/metadata.toml; the comments there explain them."""
 
     works: frozenset[str]
     pages: frozenset[str]

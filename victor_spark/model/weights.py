@@ -65,7 +65,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origins:
-    """What each element of the source adds to the log-odds of each collection: (n, len(elements) + 1).
+    """The weights of the source's elements in the log-odds of each collection: (n, len(elements) + 1).
 
     The last column is added on every page. `elements` is the model's own vocabulary: the columns' names.
     """

@@ -1,8 +1,4 @@
-"""The kept content as Markdown; markdown_writer.py writes and escapes the nodes.
-
-Here, nodes are left out that Markdown states elsewhere: the page's title, headings of footnotes, and the
-language of a listing.
-"""
+"""The kept content as Markdown: leaves out what is stated elsewhere; `markdown_writer` writes the nodes."""
 
 from itertools import islice
 from typing import Final

@@ -149,7 +149,7 @@ _TAGS: Final = {
     "br": ("<br>|", "<lb/>|"),
     "hr": ("<hr>\n|", "|"),
 } | {kind: (f"<{kind}>|</{kind}>\n", "|") for kind in ("figure", "dl", "dt", "dd", "details", "summary")}
-"""What stands before and after the content of a node in HTML and in TEI; names in braces are of `_fields`.
+"""The markup before and after the content of a node, in HTML and in TEI; names in braces are of `_fields`.
 
 `{list:.2}` is the element's name without its attribute.
 """

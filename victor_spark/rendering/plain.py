@@ -60,7 +60,7 @@ _FORMULA: Final = re.compile(rf'<img(?= )[^<>]*? alt="[^"]*\\[a-zA-Z(\[]|{formul
 _LATEX: Final = re.compile(r"[\\^_{]")
 _STATED: Final = re.compile('<annotation |^<math[^>]* alttext="')
 _SHAPED: Final = re.compile("<m(?:frac|root|sqrt|su[bp]|subsup|under|over|underover|table)[ >]")
-"""What says that plain text would garble a formula: in LaTeX that is stated, and in MathML without it."""
+"""Signs that plain text would garble a formula: in its LaTeX, or, without LaTeX, in its MathML."""
 
 
 def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:

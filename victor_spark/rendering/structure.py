@@ -179,7 +179,7 @@ class Structure:
         return nodes
 
     def marks(self, row: int) -> int:
-        """What the words in class, role and id of an element say."""
+        """The marks of an element, by the words in its class, role and id."""
         return int(self._walk.marks(row))
 
     def keep(self, row: int) -> None:

@@ -24,7 +24,7 @@ OF_LAYOUT, OF_TEXT = range(2)
 """Kinds of keys."""
 
 SUMS: Final = ("n_pages", "log_odds")
-"""What a row of a key holds: its pages, and the sum of their mean log-odds of content."""
+"""The columns of a key's row: its number of pages, and the sum of their mean log-odds of content."""
 
 EVIDENCE: Final = ("consensus", "n_pages", "share", "repeats")
 """The rows of `evidence`: of the site's other pages with the block's layout the mean log-odds of content,
@@ -68,9 +68,8 @@ _NOTHING: Final = Contributions(np.empty(0, np.uint64), np.empty((len(SUMS), 0),
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a site, or of those of its keys that are asked for: sums of `n_pages` pages.
-
-    Keys of a single page may be missing.
+    """The sums over `n_pages` pages of a site, for all of its keys or those that were requested. Keys of a
+    single page may be missing.
     """
 
     n_pages: int

@@ -122,7 +122,7 @@ def sample(
 
 
 def _readable(shard: Shard, divisible: dict[str, bool]) -> Shard | None:
-    """What to sample for a range of a shard: the range; of a shard without ranges the whole, small and once.
+    """The splits to sample for a range: the range; the whole shard, once, if it has no ranges and is small.
 
     `divisible` gets which shards have ranges, by name.
     """

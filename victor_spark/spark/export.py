@@ -55,7 +55,7 @@ _NOT_IN_LINES: Final = frozenset({*_TOP, "fetch_time", "html", "blocks"})
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported: the run's identity, the columns, the options, and run.json."""
+    """An export: the run's identity, the columns, the options, and run.json."""
 
     run: str
     schema: pa.Schema

@@ -113,7 +113,7 @@ class Lock:
 
 
 def _parsed(content: bytes | None) -> dict[str, Any] | None:
-    """The content of a lease; None where there is none, or half of one."""
+    """The content of a lease; None if the file is missing or incomplete."""
     try:
         found = json.loads(content) if content else None
     except ValueError:

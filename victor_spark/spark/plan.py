@@ -311,7 +311,7 @@ def _weights(shards: pa.Table) -> Int64:
 
 
 def _n_splits(shards: pa.Table, split_bytes: int) -> Int64:
-    """How many ranges each shard is cut into: pages, or records picked from a file, into one."""
+    """The number of ranges of each shard; an html page, or a shard of selected records, is one range."""
     sizes = _filled(shards, "size", 0)
     pages = np.isin(np.asarray(shards["kind"].to_pylist(), dtype=object), ("html", "scored"))
     cut_already = _filled(shards, "n_bytes", -1) != _filled(shards, "size", -1)

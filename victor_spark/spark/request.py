@@ -21,7 +21,7 @@ from victor_spark.warc.shard import ReadOptions
 
 PARTITION_COLUMNS: Final = ("language", "crawl")
 EXPORTS: Final = ("jsonl", "parquet", "text", "iceberg", "delta")
-"""What a finished run can be exported to."""
+"""The formats of `victor export`."""
 
 ENGINES: Final = ("arrow", "rdd")
 

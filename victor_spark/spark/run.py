@@ -42,9 +42,7 @@ def run(request: CleanRequest) -> dict[str, Any]:
         if sites := request.cleaning.sites:
             earlier = SiteTable(sites, models[victor.SITE_TABLE])
             if earlier.grouping != request.sites.grouping:
-                raise UsageError(
-                    f"{sites} is grouped by {earlier.grouping}: add --group-by {earlier.grouping}"
-                )
+                raise UsageError(f"{sites} has the grouping {earlier.grouping}: give it as --group-by")
     shards = plan.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"

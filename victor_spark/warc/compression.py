@@ -44,7 +44,7 @@ It is incomplete if the bytes end first. Raises CorruptError where they are dama
 """
 
 _ERRORS: Final[Any] = (isal_zlib.error, zlib.error, zstandard.ZstdError, brotli.error, RuntimeError)
-"""What the decoders raise; lz4's is a RuntimeError."""
+"""The exceptions of the decoders; lz4 raises RuntimeError."""
 
 
 class CorruptError(Exception):

@@ -99,9 +99,7 @@ class _Known:
         # A hash, because there may be millions of files.
         identity = hashlib.blake2b(real.encode("utf-8", "surrogateescape"), digest_size=16).digest()
         if identity in (self._whole if shard.records else self._offsets):
-            raise InputError(
-                f"{shard.filename}: given as a whole file, and by a table of its records: give one"
-            )
+            raise InputError(f"{shard.filename}: an input as a whole file, and by a table of its records")
         if not shard.records:
             is_new = identity not in self._whole
             self._whole.add(identity)

@@ -254,7 +254,7 @@ def _code(error: Exception) -> str:
 
 
 def _refusal(error: Exception, path: str) -> StoreError | None:
-    """Why S3 refuses all requests, if it does; asks for a byte, as the answer to HEAD has no reason."""
+    """The reason why S3 refuses all requests, if it does; requests a byte, as the answer to HEAD has none."""
     if (code := _code(error)) in ("400", "403"):
         system, inner = file_system(path)
         try:

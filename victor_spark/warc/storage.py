@@ -74,7 +74,7 @@ def first_bytes(path: str, n: int) -> bytes:
 
 
 def about(path: str) -> tuple[int | None, str | None]:
-    """Size in bytes and what identifies the content (etag, or time of the last change), in one request.
+    """Size in bytes and identity of the content (etag, or time of the last change), in one request.
 
     Each is None where a server does not report it; OSError when there is no such file.
     """
