@@ -101,7 +101,8 @@ def _our_requirements(extras: frozenset[str]) -> list[str]:
     ours = distribution(NAME)
     known = ours.metadata.get_all("Provides-Extra") or []
     if unknown := extras - set(known):
-        raise UsageError(f"no extra {min(unknown)!r}{suggestion(min(unknown), known)}")
+        near = suggestion(min(unknown), known) or f" (there are: {', '.join(known)})"
+        raise UsageError(f"no extra {min(unknown)!r}{near}")
     requirements = map(Requirement, ours.requires or [])
     return [str(one).partition(";")[0] for one in requirements if _applies(one, extras)]
 

@@ -61,12 +61,12 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
         reason = f"{n_pages} distinct pages of {len(texts)}, at least {settings.min_pages} are needed"
         none = (0,) * repeats.N_BINS
         return Mined(site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, none, ())
-    ground = repeats.corpus(pages.symbols, pages.n_symbols)
-    edges = np.zeros(len(ground.symbols), dtype=np.uint8)
-    for first, of_page in zip(ground.first.tolist(), pages.edges, strict=True):
+    corpus = repeats.corpus(pages.symbols, pages.n_symbols)
+    edges = np.zeros(len(corpus.symbols), dtype=np.uint8)
+    for first, of_page in zip(corpus.first.tolist(), pages.edges, strict=True):
         edges[first : first + len(of_page)] = of_page
-    found = repeats.repeats(ground, edges, least_length=2, least_documents=2)
-    anchors, in_pages = repeats.standing(found)
+    found = repeats.repeats(corpus, edges, least_length=2, least_documents=2)
+    anchors, in_pages = repeats.anchored(found)
     eligible = (in_pages >= 2) & ~repeats.republished(found, n_pages)
     frequencies = in_pages[eligible]
     cut_off = max(repeats.cut_off(frequencies, n_pages), MIN_DOCUMENTS, ceil(MIN_SHARE * n_pages))
@@ -74,13 +74,13 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     chosen = (in_pages >= cut_off) | ((in_pages >= below) & repeats.of_sections(edges, found, anchors))
     rows = np.flatnonzero(eligible & chosen).astype(np.int32)
     # At least one token must be literal: mutable patterns alone would match any date.
-    fixed = np.cumsum(np.append(0, ground.symbols >= len(mutable.names)))
+    fixed = np.cumsum(np.append(0, corpus.symbols >= len(mutable.names)))
     rows = rows[fixed[found.position[rows] + found.length[rows]] > fixed[found.position[rows]]]
-    rows = rows[~repeats.hanging(ground, found, rows, anchors[rows], below)]
+    rows = rows[~repeats.inside_others(corpus, found, rows, anchors[rows], below)]
     if len(rows):
-        rows = repeats.needed(ground, edges, found, rows, anchors[rows])
+        rows = repeats.uncovered(corpus, edges, found, rows, anchors[rows])
     columns = (rows, anchors[rows], in_pages[rows])
-    templates = tuple(_templates(texts, pages, ground, found, columns, settings, mutable))
+    templates = tuple(_templates(texts, pages, corpus, found, columns, settings, mutable))
     heights = tuple(repeats.histogram(frequencies, n_pages).tolist())
     status = OK if templates else NO_TEMPLATES
     why = None if templates else f"no string is on {cut_off} of {n_pages} pages"
@@ -128,7 +128,7 @@ def _read(texts: Sequence[str], settings: MiningSettings, mutable: Patterns) -> 
 def _templates(
     texts: Sequence[str],
     pages: _Pages,
-    ground: Corpus,
+    corpus: Corpus,
     found: Repeats,
     columns: tuple[Int32, Int32, Int32],
     settings: MiningSettings,
@@ -143,12 +143,12 @@ def _templates(
     order = np.lexsort((-found.length[columns[0]], found.position[columns[0]]))
     for row, anchors, in_pages in zip(*(column[order].tolist() for column in columns), strict=True):
         position, length = int(found.position[row]), int(found.length[row])
-        if ground.documents[position] != page:
-            page = int(ground.documents[position])
+        if corpus.documents[position] != page:
+            page = int(corpus.documents[position])
             text = texts[pages.numbers[page]]
             of_page = spans(text, tokeniser)
-        begin = position - int(ground.first[page])
-        symbols = ground.symbols[position : position + length].tolist()
+        begin = position - int(corpus.first[page])
+        symbols = corpus.symbols[position : position + length].tolist()
         places = np.arange(begin, begin + length, dtype=np.int32)
         tokens = tuple(
             patterns.mutable(mutable.expressions[symbol])

@@ -2,7 +2,7 @@
 
 The suffix array and the LCP array give the classes of Yamamoto and Church (2001): one maximal repeat each.
 A template is a repeat with a document frequency above the cut-off that no shorter template covers. Short
-repeats count only at the beginning or end of a line (`standing`).
+repeats count only at the beginning or end of a line (`anchored`).
 """
 
 from collections.abc import Sequence
@@ -183,7 +183,7 @@ _LINE_RATIO: Final = 0.9
 _MOST_OF_A_PAGE: Final = 0.5
 
 
-def standing(found: Repeats) -> tuple[Int32, Int32]:
+def anchored(found: Repeats) -> tuple[Int32, Int32]:
     """The anchors of each repeat (as in patterns.glue; -1: it is no template), and its document frequency
     with these anchors.
 
@@ -227,28 +227,28 @@ def of_sections(edges: UInt8, found: Repeats, anchors: Int32) -> Bool:
     return np.asarray(is_short & ((anchors == BEGINS_LINE | ENDS_LINE) | ((anchors == 0) & is_whole)))
 
 
-def hanging(corpus: Corpus, found: Repeats, rows: Int32, anchors: Int32, least_documents: int) -> Bool:
+def inside_others(corpus: Corpus, found: Repeats, rows: Int32, anchors: Int32, least_documents: int) -> Bool:
     """The repeats that only begin or only end lines and are outside of other repeats on too few pages.
 
     "About the" begins a line wherever a menu says "About the editors": it is a template only if
     `least_documents` pages have it outside of the other repeats.
     """
-    is_hanging: Bool = (anchors == BEGINS_LINE) | (anchors == ENDS_LINE)
+    dropped: Bool = (anchors == BEGINS_LINE) | (anchors == ENDS_LINE)
     change = np.zeros(len(corpus.symbols) + 1, dtype=np.int32)
-    for row in rows[~is_hanging].tolist():
+    for row in rows[~dropped].tolist():
         places = found.suffixes[found.begin[row] : found.end[row] + 1]
         change[places] += 1
         change[places + found.length[row]] -= 1
     free = np.cumsum(np.append(0, np.cumsum(change[:-1]) == 0), dtype=np.int32)
-    for i in np.flatnonzero(is_hanging).tolist():
+    for i in np.flatnonzero(dropped).tolist():
         row = int(rows[i])
         places = found.suffixes[found.begin[row] : found.end[row] + 1]
         alone = places[free[places + found.length[row]] > free[places]]
-        is_hanging[i] = len(np.unique(corpus.documents[alone])) < least_documents
-    return is_hanging
+        dropped[i] = len(np.unique(corpus.documents[alone])) < least_documents
+    return dropped
 
 
-def needed(corpus: Corpus, edges: UInt8, found: Repeats, rows: Int32, anchors: Int32) -> Int32:
+def uncovered(corpus: Corpus, edges: UInt8, found: Repeats, rows: Int32, anchors: Int32) -> Int32:
     """The repeats that shorter ones do not cover from end to end, the shortest first."""
     order = np.lexsort((found.position[rows], found.length[rows]))
     rows, anchors = rows[order], anchors[order]
