@@ -106,7 +106,8 @@ def wheel(target: Target, source: Path, output: Path) -> Path:
     """The wheel of a target, from the sdist."""
     folder = _emptied(WORK / target.tag)
     with tarfile.open(source) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in Python 3.11.2
+        archive.extractall(folder)
     [unpacked] = folder.iterdir()
     compiler = f"{sys.executable} -m ziglang cc -target {target.zig}"
     variables = {

@@ -115,7 +115,8 @@ def _unpack(package: bytes) -> None:
     with tarfile.open(fileobj=io.BytesIO(package)) as archive:
         for name in ("al2023", "swiftshader", "fonts"):
             with tarfile.open(fileobj=io.BytesIO(_unbrotli(archive, f"{name}.tar.br"))) as part:
-                part.extractall(new, filter="data")
+                part.extraction_filter = getattr(tarfile, "data_filter", None)  # not in Python 3.11.2
+                part.extractall(new)
         (new / "chromium").write_bytes(_unbrotli(archive, "chromium.br"))
     (new / "chromium").chmod(0o755)
     fonts = f"<dir>{UNPACKED / 'fonts'}</dir><cachedir>{UNPACKED / 'cache'}</cachedir>"

@@ -137,7 +137,7 @@ PLAIN: dict[str, tuple[bytes | Sent, str]] = {
     "chunk-very-huge": (chunked(b"f" * 5000 + b"\r\n<p>"), "bad_answer"),
     "chunk-too-small": (chunked(b"2\r\n<p>\r\n0\r\n\r\n"), "bad_answer"),
     "chunk-without-end": (chunked(b"3\r\n<p>\r\n"), "200"),
-    "chunk-endless-line": (for_ever(chunked(b""), b"1" * 65536), "bad_answer"),
+    "chunk-endless-line": (for_ever(chunked(b"1" * 4096), b"1" * 65536), "bad_answer"),
     "chunk-endless": (for_ever(chunked(b""), (b"12c;x=y\r\n" + b"<p>" * 100 + b"\r\n") * 50), "200"),
     "chunk-trailers": (chunked(b"3\r\n<p>\r\n0\r\n" + b"X: y\r\n" * 9 + b"\r\n"), "200"),
     "chunked-with-length": (chunked(b"3\r\n<p>\r\n0\r\n\r\n", b"Content-Length: 4"), "bad_answer"),

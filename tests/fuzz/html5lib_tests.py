@@ -65,7 +65,8 @@ def get() -> None:
         options = ("--no-deps", "--no-binary", ":all:", "--dest", folder)
         subprocess.run([sys.executable, "-m", "pip", "download", *options, SOURCE], check=True)
         with tarfile.open(next(Path(folder).glob("*.tar.gz"))) as packed:
-            packed.extractall(folder, filter="data")
+            packed.extraction_filter = getattr(tarfile, "data_filter", None)  # not in Python 3.11.2
+            packed.extractall(folder)
         next(Path(folder).glob("*/html5lib/tests/testdata")).rename(HOME)
 
 
