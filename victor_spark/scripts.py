@@ -39,7 +39,7 @@ LANGUAGES: Final = frozenset(["bo", "ja", "km", "lo", "my", "th", "zh"])
 """Languages written in these scripts (ISO 639-1)."""
 
 LETTERS_PER_WORD: Final = 2
-"""This number of letters of an unspaced script counts as one word (rounded up), in all modules."""
+"""How many letters of an unspaced script count as one word (rounded up), everywhere."""
 
 
 def character_class(ranges: Iterable[tuple[int, int]]) -> str:

@@ -76,7 +76,7 @@ MINE_OPTIONS: Final = (
         GROUP_BY,
         option("--max-pages-per-site N", "most pages in the sample of a site", positive, default=MAX_PAGES),
         option("--min-pages N", "distinct pages that a site needs (default: 3)", positive),
-        option("--pattern NAME=REGEX", "varying token (repeatable)", pattern, action="append", default=[]),
+        option("--pattern NAME=REGEX", "text that varies (repeatable)", pattern, action="append", default=[]),
         option("--cleaner NAME", "for --view cleaned (default: victor)"),
     ),
     READING,

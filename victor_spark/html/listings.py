@@ -69,10 +69,10 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
         for first, stop in rows.tolist():
             left_out[first:stop] = True
     kinds = np.empty(blocks.named_elements.shape[1], dtype=np.uint8)
-    in_names = kernel.kinds(*views(blocks.named_elements[1], blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
+    told = kernel.kinds(*views(blocks.named_elements[1], blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
     if blocks.listing.any():
         blocks = _with_gaps(blocks, html)
-    elif not (in_names & (_LINES | _FRAGMENT | _CELL) or left_out.any()) and not (
+    elif not (told & (_LINES | _FRAGMENT | _CELL) or left_out.any()) and not (
         blocks.source_elements[_CODE_ELEMENT : _CODE_ELEMENT + 1].any() and blocks.td_group.any()
     ):  # no code
         return blocks
@@ -80,9 +80,9 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     listing = blocks.listing.copy()
     rows = np.flatnonzero(~left_out)
     part = blocks if len(rows) == len(blocks) else _part(blocks, rows)
-    may_be_numbers = in_names & (_LINES | _CELL | _NUMBERS | _GUTTER) or part.td_group.any()
+    may_be_numbers = told & (_LINES | _CELL | _NUMBERS | _GUTTER) or part.td_group.any()
     numbers = _numbers(part) if may_be_numbers else {}
-    if in_names & (_LINES | _CELL) or (numbers and in_names & (_NUMBERS | _GUTTER)):
+    if told & (_LINES | _CELL) or (numbers and told & (_NUMBERS | _GUTTER)):
         left_out[rows], listing[rows] = _named_so(part, kinds.tolist(), numbers)
     for row in numbers:
         if not left_out[rows[row]] and (stop := _end_of_column(part, row, numbers)):
