@@ -59,7 +59,7 @@ REFUSALS: Final = {
     "NoSuchBucket": "no such bucket",
     "RequestTimeTooSkewed": "the clocks of this machine and the store differ by minutes",
     "SignatureDoesNotMatch": "the secret of the credentials is wrong",
-    "400": "the store refuses requests; the credentials may have expired",
+    "400": "the store refuses requests; probably the credentials expired",
     "403": "the store denies access",
 }
 """Code with which an S3 server refuses all requests → its meaning."""

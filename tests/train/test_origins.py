@@ -206,7 +206,7 @@ def test_an_older_model_is_refused_for_the_features_that_it_lacks(small: Feature
     kept["description"] = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8)
     older = io.BytesIO()
     np.savez(older, **kept)
-    with pytest.raises(ModelError, match=r"the code and the table disagree on origin\.0"):
+    with pytest.raises(ModelError, match=r"code and table differ in origin\.0"):
         from_bytes(older.getvalue())
 
 

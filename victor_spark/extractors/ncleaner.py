@@ -243,8 +243,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
     except Exception as error:  # numpy and zipfile raise many types for damaged files
         raise ModelError(f"{name}: not a model of ncleaner ({' '.join(str(error).split())})") from error
     if stated[0] != FORMAT:
-        advice = "train it again, or use the victor-spark that wrote it"
-        raise ModelError(f"{name}: model format {stated[0]!r}, this code reads {FORMAT}; {advice}")
+        raise ModelError(f"{name}: model format {stated[0]!r}, this code reads {FORMAT}: train it again")
     model = Model(stated[1], characters, Ratios(**columns, **keys), calibration, description.get("about", {}))
     if not _is_sound(model):
         raise ModelError(f"{name}: not a model of ncleaner (its tables do not belong together)")

@@ -271,10 +271,7 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
     if any(len(set(row)) < len(row) for row in offsets) or not all(conjunctions):
         raise error(f"feature set {feature_set}: an offset is repeated, or a conjunction has no parts")
     if stored.get("words", ours := words().digest) != ours:
-        raise error(
-            f"feature set {feature_set}: conf/words.toml has other words than those of the training; "
-            "restore it, or train the model again"
-        )
+        raise error(f"feature set {feature_set}: not trained with conf/words.toml as it is: train it again")
     return FeatureTable(
         feature_set, names, edges, offsets, conjunctions, expressions, trees, patterns, elements
     )

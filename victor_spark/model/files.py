@@ -56,8 +56,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         reason = " ".join(str(error).split()).partition(". ")[0]  # numpy goes on with unsafe advice
         raise ModelError(f"{name}: not a model of victor-spark ({reason})") from error
     if stated != FORMAT:
-        advice = "train it again, or use the victor-spark that wrote it"
-        raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}; {advice}")
+        raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}: train it again")
     try:
         table = from_json(description["table"])
         _check(table, columns)
