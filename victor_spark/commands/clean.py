@@ -57,12 +57,7 @@ TEMPLATES: Final = Group(
 )
 LANGUAGE: Final = Group(
     "language",
-    option(
-        "--lang CODE,CODE",
-        "keep only pages in these languages, such as cs,sk (see `victor languages`)",
-        tokens,
-        dest="languages",
-    ),
+    option("--lang CODE,CODE", "only pages in these (cs,sk; `victor languages`)", tokens, dest="languages"),
     option("--lid-model FILE", "identify languages with this fastText model (lid.176, GlotLID)"),
 )
 PAGE: Final = Group(
