@@ -1,4 +1,4 @@
-"""A Chromium to test with: the one that is installed, or one that can be had without being root.
+"""A Chromium for the tests: an installed one, or one that can be installed without root.
 
     python tests/browser/chromium.py      prints its path; downloads one if none is installed
 
