@@ -1,6 +1,6 @@
 """Compiles the kernels where that is possible, and puts conf/, models/ and the sample crawl into the wheel.
 
-Everything else is said in pyproject.toml. Each kernel is Python that Cython can compile ("pure Python
+pyproject.toml has everything else. Each kernel is Python that Cython can compile ("pure Python
 mode"): without a compiler, or with VICTOR_COMPILE=0, the same files run uncompiled. VICTOR_KERNELS names one
 of VARIANTS, for tests and benchmarks: `build_ext --build-lib build/NAME` builds it there.
 """

@@ -14,7 +14,7 @@ from victor_spark.extractors import MODELS, victor
 from victor_spark.html import canonical
 from victor_spark.html.charset import as_utf8
 from victor_spark.html.segment import segment
-from victor_spark.langid.pages import linguist
+from victor_spark.langid.pages import page_identifier
 from victor_spark.model import crf, decision, revision
 from victor_spark.model.files import from_bytes
 from victor_spark.rendering.plain import plain_text
@@ -47,7 +47,7 @@ def spent(shards: Sequence[Shard]) -> tuple[dict[str, float], int]:
     models = pipeline.models(settings)
     model, look = (
         from_bytes(models[MODELS[settings.cleaner]]),
-        linguist(models[pipeline.PROFILES], block_features=False),
+        page_identifier(models[pipeline.PROFILES], block_features=False),
     )
     seconds: Counter[str] = Counter()
     n_records, last = 0, time.process_time()

@@ -23,7 +23,7 @@ from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.logs import track
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
-from victor_spark.model.table import from_conf
+from victor_spark.model.features import from_conf
 from victor_spark.train.crf import C2, STRENGTH, adapt
 from victor_spark.train.crfsuite import TrainingOptions
 

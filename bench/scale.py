@@ -158,8 +158,8 @@ def _two_processes(crawl: Path, folder: Path) -> Turn:
         assert process.stdin
         process.stdin.write("go\n")
         process.stdin.flush()
-    told = [json.loads(process.communicate()[0]) for process in processes]
-    n, seconds, cpu = zip(*told, strict=True)
+    stated = [json.loads(process.communicate()[0]) for process in processes]
+    n, seconds, cpu = zip(*stated, strict=True)
     return Turn(sum(n), max(seconds), sum(cpu))
 
 
@@ -197,15 +197,15 @@ def job(
         start_new_session=True,
         text=True,
     )
-    said = []
+    message = []
     with watched([process.pid, *workers]) as found:
         assert process.stdout
         for line in process.stdout:
-            said.append(line)
+            message.append(line)
             if line.startswith("victor: cleaning") and not found.began:
                 found.begin()
     if process.wait():
-        sys.exit("".join(said)[-3000:])
+        sys.exit("".join(message)[-3000:])
     run = json.loads((output / "_run/run.json").read_text())
     files = list((output / "pages").rglob("*.parquet"))
     return Turn(

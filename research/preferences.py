@@ -24,7 +24,7 @@ from victor_spark.evaluation.cross_validation import PageResult
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.model import decision
-from victor_spark.model.table import from_conf
+from victor_spark.model.features import from_conf
 from victor_spark.train.crfsuite import TrainingOptions
 
 FILE_NAME: Final = "preferences.json"

@@ -30,7 +30,7 @@ from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.logs import reporter
 from victor_spark.model import decision, files
 from victor_spark.model.crf import Model, marginals
-from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.trees import KINDS
 from victor_spark.train import crf as training
 from victor_spark.train.crf import TrainingPage

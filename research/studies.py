@@ -34,7 +34,7 @@ from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.evaluation import measures
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.logs import reporter
-from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.trees import KINDS
 from victor_spark.train.crfsuite import TrainingOptions
 

@@ -1,4 +1,4 @@
-"""The figures of docs/templates.md: injection, gold, guard, other cleaners, `re` against the automaton."""
+"""Measures the figures of docs/templates.md; each entry of PARTS is one of its measurements."""
 
 import json
 import lzma
@@ -31,7 +31,7 @@ _LENGTHS: Final = range(300, 8000)
 
 
 def injected(data: Path, _models: Path | None = None) -> dict[str, Any]:
-    """The curve over pages a site, in clean texts of unrelated pages."""
+    """Precision and recall by the number of pages, for templates that were put into unrelated clean texts."""
     texts = clean_texts(data)
     return {"n_texts": len(texts), "points": [asdict(point) for point in injection.curve(texts)]}
 
@@ -46,7 +46,7 @@ def clean_texts(data: Path) -> list[str]:
 
 
 def on_gold(data: Path, models: Path | None = None) -> dict[str, Any]:
-    """What templates bring on the gold of every site, by models that have not seen it; and the guard."""
+    """The gain from templates on each site, with models trained without it; and the figures of the guard."""
     pages = list(_gold_pages(data, GOLD_SETS))
     of_sites = template_gain.by_site(pages, GROUPING, MIN_PAGES)
     split = template_folds.split(pages, N_FOLDS)
@@ -64,7 +64,7 @@ def on_gold(data: Path, models: Path | None = None) -> dict[str, Any]:
 
 
 def after_rules(data: Path, _models: Path | None = None) -> dict[str, Any]:
-    """The same after cleaners that need no training."""
+    """The gain from templates on each site, with cleaners that need no training."""
     of_sites = template_gain.by_site(_gold_pages(data, GOLD_SETS), GROUPING, MIN_PAGES)
     return {
         name: [_site(gain) for gain in template_gain.gains(of_sites, name, MiningSettings(), GROUPING)]
@@ -73,7 +73,7 @@ def after_rules(data: Path, _models: Path | None = None) -> dict[str, Any]:
 
 
 def _site(gain: SiteGain) -> dict[str, Any]:
-    """Shares with four places."""
+    """The figures of a site, rounded."""
     qualities = {
         name: {part: round(value, 5) for part, value in asdict(quality).items()}
         for name, quality in gain.qualities.items()
@@ -82,14 +82,14 @@ def _site(gain: SiteGain) -> dict[str, Any]:
 
 
 def _kind(pages: Sequence[GoldPage]) -> str:
-    """What most pages of a site are: wcxb says it, the other sets are of one kind each."""
+    """The kind of most pages of a site. In wcxb each page has its type; each other set has one kind."""
     kinds = {"daniel": "news", "cleanportaleval": "news", "dragnet": "blog, news"}
     counted = Counter(kinds.get(page.set) or str(page.meta.get("page_type")) for page in pages)
     return counted.most_common(1)[0][0]
 
 
 def agreement(data: Path, _models: Path | None = None) -> dict[str, Any]:
-    """`re` and the interval rule against the automaton, by view."""
+    """How often the automaton finds the same intervals as `re` and the interval rule, by view."""
     html = [(site, texts[:N_HTML]) for site, texts in _sites(data, tokens.HTML, with_gold=False)]
     found = {}
     for view, given in ((tokens.TEXT, list(_sites(data, tokens.TEXT, with_gold=True))), (tokens.HTML, html)):
@@ -100,11 +100,11 @@ def agreement(data: Path, _models: Path | None = None) -> dict[str, Any]:
 
 
 N_HTML: Final = 10
-"""Pages of a site on which `re` is tried in html: there it takes seconds a page."""
+"""In html, `re` is tried on this number of pages per site only, because it takes seconds per page."""
 
 
 def _sites(data: Path, view: str, *, with_gold: bool) -> Iterator[tuple[str, list[str]]]:
-    """The sites of the gold sets, and those without gold: every page, in a view."""
+    """The pages of each site in a view: the sites without gold, and, `with_gold`, those of the gold sets."""
     clean = pipeline.cleaning(pipeline.EVERYTHING, pipeline.language_models())
 
     def of(pages: Iterable[GoldPage]) -> list[str]:
@@ -138,7 +138,7 @@ PARTS: Final[Mapping[str, Callable[[Path, Path | None], dict[str, Any]]]] = {
 
 
 def measured(part: str, data: Path, models: Path | None = None) -> dict[str, Any]:
-    """One part's figures, with the CPU minutes that they took."""
+    """The figures of one part, with the CPU minutes that measuring them took."""
     started = time.process_time()
     figures = PARTS[part](data, models)
     return {"cpu_minutes": round((time.process_time() - started) / 60, 1), **figures}

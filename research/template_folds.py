@@ -1,4 +1,7 @@
-"""Models that never saw the site they clean: trained fold by fold, for what templates bring after them."""
+"""Trains models fold by fold, so that each site is cleaned by a model that was trained without it.
+
+`template_figures` measures with them what templates add to a trained cleaner.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from victor_spark.evaluation.template_gain import ModelsFor
 from victor_spark.extractors import MODELS
 from victor_spark.logs import track
 from victor_spark.model import files as model_files
-from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.train.crfsuite import TrainingOptions
 
 CLEANER = "victor"
@@ -21,7 +24,7 @@ OPTIONS = TrainingOptions("lbfgs", 60)
 
 @dataclass(frozen=True)
 class Folds:
-    """Labelled pages, and the fold of each: no site in two folds."""
+    """Labelled pages and the fold of each page; all pages of a site are in one fold."""
 
     pages: Sequence[LabelledPage]
     fold_of: Sequence[int]
@@ -38,9 +41,9 @@ def split(pages: Sequence[GoldPage], n_folds: int) -> Folds:
 
 
 def out_of_fold(given: Folds, feature_set: str, kept: Path | None = None) -> ModelsFor:
-    """For pages of a site the models, `victor`'s own trained on the pages of other folds alone.
+    """A function that gives the models for a site's pages: that of `victor` is trained on the other folds.
 
-    Models that lie in the folder `kept` are not trained again.
+    Trained models are stored in the folder `kept`; a model that is there is not trained again.
     """
     features = from_conf(feature_set)
     rest = pipeline.models(pipeline.Settings(CLEANER))
@@ -52,11 +55,11 @@ def out_of_fold(given: Folds, feature_set: str, kept: Path | None = None) -> Mod
         trained.append({**rest, MODELS[CLEANER]: _stored(path, seen, features)})
     fold_of = {page.gold.id: fold for page, fold in zip(given.pages, given.fold_of, strict=True)}
 
-    def known(of_site: Sequence[GoldPage]) -> Mapping[str, bytes]:
-        (fold,) = {fold_of[page.id] for page in of_site}
+    def models_of(pages: Sequence[GoldPage]) -> Mapping[str, bytes]:
+        (fold,) = {fold_of[page.id] for page in pages}
         return trained[fold]
 
-    return known
+    return models_of
 
 
 def _stored(path: Path | None, pages: Sequence[LabelledPage], features: FeatureTable) -> bytes:

@@ -9,7 +9,7 @@ from victor_spark import resources
 from victor_spark.evaluation import crf, gold, labelling
 from victor_spark.logs import track
 from victor_spark.model import files as model_files
-from victor_spark.model.table import from_conf
+from victor_spark.model.features import from_conf
 from victor_spark.train.crfsuite import TrainingOptions
 
 MAX_ITERATIONS: Final = 60

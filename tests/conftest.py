@@ -1,4 +1,4 @@
-"""What every test may use: the annotated pages, and one Spark session for all tests of a process."""
+"""Fixtures of all tests: folders, annotated pages, and one Spark session for all tests of a process."""
 
 import os
 import signal
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Shared and slow machines make single examples slow: pytest-timeout ends what really hangs.
+# No deadline: a single example may be slow on a shared machine. pytest-timeout ends tests that hang.
 settings.register_profile("victor", deadline=None)
-# What lets a change in or not must give the same answer twice; new examples are looked for by hand.
+# In CI, the examples are always the same, so that a change passes or fails again in the same way.
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "victor")
 
 
 def pytest_configure() -> None:
-    """Gives Spark a Java, and keeps its servers on this machine; who is asked to end ends all it started."""
+    """Sets the Java and the address that Spark uses; makes SIGTERM end a test run as Ctrl-C does."""
     ensure_java_home()
-    # Spark's Python workers find functions of tests wherever the first session was started.
+    # Python workers of Spark import functions of tests; the first session may start in any folder.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     signal.signal(signal.SIGTERM, _interrupted)
 
 
 def _interrupted(number: int, frame: FrameType | None) -> NoReturn:
-    """What `timeout` sends, by default, lets no fixture stop its servers."""
+    """Raises KeyboardInterrupt, so that fixtures stop their servers; by default, SIGTERM would skip that."""
     raise KeyboardInterrupt
 
 
@@ -47,13 +47,13 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def package() -> Path:
-    """The folder of the package: the checkout's, or that of the wheel that is tested."""
+    """The folder of the package that is tested, in the checkout or in an installed wheel."""
     return Path(victor_spark.__file__).parent
 
 
 @pytest.fixture(scope="session")
 def spark() -> "Iterator[SparkSession]":
-    """A local session, made as `victor clean` makes it, which takes it in this process instead of its own."""
+    """A local session, made as by `victor clean`; commands in this process use it instead of their own."""
     from victor_spark.spark.session import session
 
     with session(master="local[2]") as active:

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 import victor_spark
-from tests.said import said
+from tests.messages import messages
 from victor_spark import extractors, kernels, logs
 from victor_spark.cli import main
 from victor_spark.commands import COMMANDS, lists, options
@@ -55,7 +55,7 @@ def test_a_page_is_printed_as_text(html: Path, capsys: pytest.CaptureFixture[str
     assert TEXT in printed.out
     assert "Žádný." in printed.out
     assert printed.out == (victor_spark.clean(PAGE.encode()).text or "") + "\n"
-    assert said(printed.err) == []
+    assert messages(printed.err) == []
 
 
 def test_cleaning_a_page_loads_no_spark(html: Path) -> None:
@@ -66,14 +66,14 @@ def test_cleaning_a_page_loads_no_spark(html: Path) -> None:
     finished = subprocess.run(
         [sys.executable, "-c", script, str(html)], capture_output=True, text=True, check=False
     )
-    assert (finished.returncode, said(finished.stderr)) == (0, [])
+    assert (finished.returncode, messages(finished.stderr)) == (0, [])
     assert TEXT in finished.stdout
 
 
 def test_a_page_from_stdin_equals_the_file(html: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["clean", str(html)])
     code, out, err = victor("clean", "-", stdin=html.read_bytes())
-    assert (code, out, said(err)) == (0, capsys.readouterr().out, [])
+    assert (code, out, messages(err)) == (0, capsys.readouterr().out, [])
 
 
 def test_a_page_from_stdin_is_as_long_as_one_in_a_file_may_be(html: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_plan_has_no_options_for_one_page(
 )
 def test_what_is_no_page_on_stdin_is_called_what_it_is(stdin: bytes, says: str) -> None:
     code, out, err = victor("clean", "-", stdin=stdin)
-    (line,) = said(err)
+    (line,) = messages(err)
     assert (code, out) == (2, "")
     assert says in line
 
@@ -191,6 +191,11 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["templates", "mien"], "no command 'templates mien' (did you mean templates mine"),
         (["clean", "page.html", "--treshold", "1"], "did you mean --threshold"),
         (["clean", "page.html", "--cleaner", "kimatsu"], "no cleaner 'kimatsu' (did you mean kimatu?)"),
+        (["clean", "page.html", "--format", "markdwn"], "(did you mean markdown?)"),
+        (["completion", "bsh"], "(did you mean bash or zsh?)"),
+        (["package", "--extras", "fech", "--output", "nowhere"], "no extra 'fech' (did you mean fetch?)"),
+        (["train", "crf", "--data", "x", "--features", "viktor-3", "--output", "y"], "did you mean victor-3"),
+        (["train", "crf", "--data", "x", "--start-from", "viktor", "--output", "y"], "did you mean victor"),
         (["clean", "page.html", "--lang", "czech"], "unknown language 'czech' (did you mean cs (Czech)"),
         (["clean", "page.html", "--max-bytes", "10X"], "'10X' is not a size such as 512K, 10M or 1G"),
         (["explain", "page.html", "--master", "local"], "unrecognized arguments: --master"),
@@ -213,7 +218,7 @@ def test_wrong_usage_is_one_line_and_exit_2(
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
     printed = capsys.readouterr()
-    lines = said(printed.err)
+    lines = messages(printed.err)
     assert printed.out == ""
     assert len(lines) == 1
     assert lines[0].startswith("victor: error: ")
@@ -293,7 +298,7 @@ def test_the_help_of_limits_says_what_happens_beyond_them(capsys: pytest.Capture
     assert main(["clean", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     for words in (
-        "remove these from the kept text",
+        "remove from the kept text what the site repeats",
         "beyond: status timeout (default: 20)",
         "(a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
         "such as 500M",
@@ -315,7 +320,7 @@ def test_an_option_that_is_given_twice_is_an_error(
     """argparse keeps the last value and says nothing."""
     assert main(["clean", str(html), *words]) == 2
     flag = words[0].partition("=")[0]
-    assert said(capsys.readouterr().err) == [f"victor: error: {flag} is given twice"]
+    assert messages(capsys.readouterr().err) == [f"victor: error: {flag} is given twice: give it once"]
 
 
 def test_quiet_leaves_out_progress_but_not_warnings(html: Path, tmp_path: Path) -> None:
@@ -326,7 +331,7 @@ def test_quiet_leaves_out_progress_but_not_warnings(html: Path, tmp_path: Path) 
     for words in ([], ["--quiet"]):
         code, _, err = victor("train", "langid", texts, "--output", tmp_path / "p.npz", "--overwrite", *words)
         assert code == 0, err
-        lines.append(said(err))
+        lines.append(messages(err))
     assert lines[1] == []
     assert any(line.startswith("victor: reading: 1/1") for line in lines[0])
     html.write_text("<html><body><div></div></body></html>")
@@ -475,7 +480,7 @@ def test_a_mistake_in_conf_is_one_line_and_exit_2(
 ) -> None:
     home.write_text(content)
     assert main(["clean", str(html)]) == 2
-    lines = said(capsys.readouterr().err)
+    lines = messages(capsys.readouterr().err)
     assert len(lines) == 1
     assert says in lines[0]
 
@@ -499,7 +504,7 @@ def test_an_internal_error_is_one_line_with_a_hint_and_a_traceback_with_debug(
 ) -> None:
     monkeypatch.setitem(COMMANDS, "clean", ("no_such_module:CLEAN", ""))
     assert main(["clean", str(html)]) == 1
-    lines = said(capsys.readouterr().err)
+    lines = messages(capsys.readouterr().err)
     assert len(lines) == 1
     assert "internal error: ModuleNotFoundError" in lines[0]
     assert "--debug" in lines[0]
@@ -534,7 +539,7 @@ def test_an_internal_error_says_the_line_that_matters(
 
     monkeypatch.setattr(lists, "CLEANERS", dataclasses.replace(lists.CLEANERS, run=fail))
     assert main(["cleaners"]) == 1
-    assert said(capsys.readouterr().err) == [
+    assert messages(capsys.readouterr().err) == [
         f"victor: error: internal error: {line} (--debug prints the traceback)"
     ]
 
@@ -550,7 +555,7 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
         assert process.stderr
         process.stdout.read(10)
         process.stdout.close()
-        assert said(process.stderr.read().decode()) == []
+        assert messages(process.stderr.read().decode()) == []
     assert process.returncode == 141
 
 

@@ -95,7 +95,7 @@ def test_single_pages_and_the_demo_need_no_module_that_only_posix_has(tmp_path: 
         ),
         (
             ["evaluate", "--gold", "nowhere", "--cleaner", "kimatu", "--output", "out"],
-            "there is no gold at nowhere",
+            "nowhere: no such file or folder",
         ),
         (["train", "crf", "--data", "nowhere", "--folds", "1", "--output", "out"], "--folds must be"),
     ],

@@ -17,7 +17,10 @@ PACKAGE = "victor_spark"
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
-    ("blocks", "configuration", "errors", "hosts", "logs", "redaction", "resources", "scripts", "tables"),
+    (
+        *("blocks", "configuration", "errors", "hosts", "logs"),
+        *("redaction", "resources", "scripts", "statuses", "tables"),
+    ),
     ("kernels",),
     ("words", "minhash"),
     ("warc", "html", "langid", "metadata"),

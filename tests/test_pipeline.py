@@ -23,9 +23,10 @@ from tests.html.pages import HOSTILE, articles, pages
 from victor_spark import pipeline
 from victor_spark.blocks import LABELS
 from victor_spark.document import FORMS, Block, Document
-from victor_spark.errors import STATUSES, InputError, ModelError, UsageError
+from victor_spark.errors import InputError, ModelError, UsageError
 from victor_spark.pipeline import Settings
 from victor_spark.resources import directory
+from victor_spark.statuses import STATUSES
 from victor_spark.warc import file_types, inputs, reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ReadOptions

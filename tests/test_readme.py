@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 import victor_html
 import victor_spark
 from victor_spark.cli import main
-from victor_spark.errors import STATUSES
+from victor_spark.statuses import STATUSES
 from victor_spark.tables import PAGES
 
 PACKAGES = [Path(package.__file__).parent for package in (victor_html, victor_spark)]

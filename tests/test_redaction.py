@@ -72,7 +72,10 @@ def test_an_address_keeps_what_names_the_file_and_loses_what_opens_it(address: s
 @pytest.mark.parametrize(
     ("message", "public"),
     [
-        ("http://h.example/x?sig=hunter2: the server says 403", "http://h.example/x: the server says 403"),
+        (
+            "http://h.example/x?sig=hunter2: the server answered 403",
+            "http://h.example/x: the server answered 403",
+        ),
         ("can't open 'https://a:hunter2@h/x?token=b' (3 tries)", "can't open 'https://h/x' (3 tries)"),
         (
             "exceeded with url: /x?X-Amz-Signature=hunter2 (Caused by y)",

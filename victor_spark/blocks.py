@@ -1,4 +1,4 @@
-"""What every floor shares: Page, Blocks, Scores, and the array types.
+"""The types that all modules share: Page, Blocks, Scores, and the array types.
 
 Blocks are columns (a struct of arrays), one row per text block: a maximal run of text of the
 canonical HTML with no tag inside it (Victor, section 3.1, step 4). All offsets are code points
@@ -25,8 +25,8 @@ LABELS: Final = ("header", "text", "other")
 HEADER, TEXT, OTHER = range(3)
 
 LINES, PROSE, CODE = 1, 2, 3
-"""Values of `Blocks.white_space` in preformatted text: only line breaks count, or all white space, in prose
-and in code. Elsewhere (0) any white space counts as one space."""
+"""Values of `Blocks.white_space` in preformatted text. LINES: line breaks count; PROSE and CODE: all white
+space counts. Elsewhere the value is 0: any white space counts as one space."""
 
 
 Scanned = Annotated[Int32, "markup", "row"]
@@ -36,17 +36,17 @@ STORED: Final = "stored"
 LATER: Final = "later"
 NOT_PER_BLOCK: Final = "not per block"
 DECISIVE: Final = "decisive"
-"""A note of columns that deciding by a page's site, and the plain text, need (`victor clean --by-site`)."""
+"""The note of columns that the second pass of `victor clean --by-site` needs for decisions and plain text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
     """The text blocks of a page as columns, in document order.
 
-    The fields are the table of columns: what kernels (`ROWS`), pages without text (`zeros`) and Parquet
-    (`STORED`) take of them is derived from their annotations. These name the kernel that fills a column, or
-    say that it is 0 until something else does (`LATER`), or that it has no row a block (`NOT_PER_BLOCK`). A
-    new column is a field here and its computation there.
+    The fields are the table of columns. The columns of kernels (`ROWS`), of pages without text (`zeros`) and
+    of Parquet (`STORED`) are derived from the annotations. An annotation names the kernel that fills the
+    column, or says that the column is 0 until a later step fills it (`LATER`), or that it does not have a row
+    per block (`NOT_PER_BLOCK`). To add a column, add a field here and its computation in the kernel.
 
     The markup columns describe the place of a block in the page, the text columns its content. `text` is
     the decoded text of all blocks, each followed by a newline (`points`: the same as code points):
@@ -168,7 +168,7 @@ class Scores:
 
     @property
     def graded(self) -> bool:
-        """Whether any probability is strictly between 0 and 1: trained cleaners have such, rules do not."""
+        """Whether any probability is strictly between 0 and 1, as those of trained cleaners, not of rules."""
         return bool(((self.probabilities > 0) & (self.probabilities < 1)).any())
 
 
@@ -196,7 +196,7 @@ def labels(scores: Scores, kept: Bool) -> UInt8:
 
 
 class Column(NamedTuple):
-    """What the annotation of a field of `Blocks` says: the type of its numbers, and the notes beside it."""
+    """The annotation of a field of `Blocks`: the type of its numbers, and its notes."""
 
     dtype: np.dtype[Any]
     notes: tuple[str, ...]
@@ -232,7 +232,7 @@ def _noted(notes: tuple[str, ...]) -> list[tuple[str, bool, np.dtype[Any]]]:
 
 
 def first_from(starts: Int32, place: int) -> int:
-    """The first of sorted places that is not before `place`; searching for a Python int converts them all."""
+    """The index of the first of sorted places from `place` on; for a Python int, numpy would convert all."""
     return int(starts.searchsorted(starts.dtype.type(place)))
 
 

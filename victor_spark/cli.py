@@ -4,6 +4,7 @@ import argparse
 import atexit
 import os
 import platform
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ EXIT_INTERRUPTED: Final = 130
 EXIT_BROKEN_PIPE: Final = 141
 
 _HELP: Final = frozenset({"-h", "--help", "help"})
+_CHOICE: Final = re.compile(r".+: invalid choice: '(.+)' \(choose from (.+)\)", re.DOTALL)  # by argparse
 
 _ABOUT: Final = (
     "Turns web pages and web archives into clean text, with the reason for every block kept or dropped."
@@ -111,7 +113,7 @@ def _dispatch(words: list[str]) -> int:
     parsed = reader.parse_args(words[len(name.split()) :])
     flags = [word.partition("=")[0] for word in words if word.startswith("--")]
     if repeated := {flag for flag in reader.once() if flags.count(flag) > 1}:
-        raise UsageError(f"{min(repeated)} is given twice")
+        raise UsageError(f"{min(repeated)} is given twice: give it once")
     if parsed.quiet:
         logs.quieten()
     if parsed.log_format == "json":
@@ -145,7 +147,7 @@ def _command(words: list[str]) -> str:
 
 
 def parser(name: str, command: Command) -> "_Parser":
-    """What reads the options of a command."""
+    """The parser of a command's options."""
     about, _, examples = (command.help or "").partition("\nexamples:\n")
     made = _Parser(
         prog=f"victor {name}",
@@ -160,22 +162,22 @@ def parser(name: str, command: Command) -> "_Parser":
 
 class _Parser(argparse.ArgumentParser):  # argparse's messages can be changed only by overriding `error`
     def once(self) -> set[str]:
-        """The options of which argparse would keep the last value."""
+        """The options that may be given once only: of repeated ones, argparse takes the last value."""
         found = self._option_string_actions.items()
         return {flag for flag, how in found if how.nargs != 0 and not isinstance(how, argparse._AppendAction)}
 
     def error(self, message: str) -> NoReturn:
         _, _, unknown = message.partition("unrecognized arguments: ")
-        near = (
-            errors.suggestion(unknown.split()[0].partition("=")[0], self._option_string_actions)
-            if unknown
-            else ""
-        )
+        near = ""
+        if unknown:
+            near = errors.suggestion(unknown.split()[0].partition("=")[0], self._option_string_actions)
+        elif choice := _CHOICE.fullmatch(message):
+            near = errors.suggestion(choice[1], re.findall(r"[^\s,']+", choice[2]))
         raise UsageError(f"{message}{near or f' (see {self.prog} --help)'}")
 
 
 def _overview(group: str) -> argparse.ArgumentParser:
-    """What prints the help of all commands, or of a group of them."""
+    """The parser that prints the help of all commands, or of a group of them."""
     name = f"victor {group}".rstrip()
     made = argparse.ArgumentParser(
         usage=f"{name} COMMAND [ARGUMENT...]",

@@ -31,7 +31,7 @@ def read(path: Path, kind: type[T]) -> T:
 
 
 def sections(name: str, kinds: Mapping[str, type]) -> Tables:
-    """The tables of conf/`name`, if it exists: each has some of the fields of the dataclass `kinds` names."""
+    """The tables of conf/`name`, if it exists. `kinds`: the dataclass whose fields a table may have."""
     path = resources.directory("conf") / name
     tables = toml(path) if path.is_file() else {}
     for section, table in tables.items():
@@ -43,7 +43,7 @@ def sections(name: str, kinds: Mapping[str, type]) -> Tables:
 
 
 def merged(built_in: T, configured: Mapping[str, Any], given: Mapping[str, Any]) -> T:
-    """The dataclass `built_in` with what is configured, and over that what the user gave (not None)."""
+    """The dataclass `built_in` with `configured` values, and over these `given` ones that are not None."""
     chosen = {**configured, **{key: value for key, value in given.items() if value is not None}}
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in chosen.items()}
     return dataclasses.replace(built_in, **values)  # type: ignore[type-var]
@@ -61,7 +61,7 @@ def _fields(table: object, kind: type, where: str) -> dict[str, Any]:
 
 
 def _converted(value: Any, hint: Any, where: str) -> Any:
-    """The value as its type hint wants it: tables become dataclasses, lists tuples, integers floats."""
+    """The value in the type of its hint: tables become dataclasses, lists tuples, integers floats."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         prefix = where if where.endswith(" ") else f"{where}."

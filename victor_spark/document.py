@@ -136,11 +136,11 @@ class Document:
 
     @cached_property
     def metadata(self) -> Metadata:
-        """What the page states about itself: title, authors, dates and more; read when first asked for."""
+        """The metadata that the page states: title, authors, dates and more; read on first use."""
         return Metadata() if self.markup is None else metadata(self.markup(), self.url)
 
     def some_metadata(self, fields: Iterable[str]) -> Metadata:
-        """Only these fields of the metadata; the whole of it costs twice as much."""
+        """Only these fields of the metadata: reading all of them takes twice as long."""
         return Metadata() if self.markup is None else metadata(self.markup(), self.url, fields)
 
     @cached_property
@@ -175,7 +175,7 @@ class Document:
         return int(self.kept.sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """The document as values that JSON has: facts about the page, metadata, text, and all blocks."""
+        """The document in types of JSON: facts about the page, metadata, text, and all blocks."""
         facts = ("url", "status", "reason", "language", "language_score", "charset", "cleaner", "title")
         return {
             **{name: getattr(self, name) for name in facts},
@@ -234,4 +234,4 @@ _ASCII: Final = 0x80
 _ASCII_BETWEEN: Final = bytes(byte for byte in range(_ASCII) if not chr(byte).isalnum())
 _NOT_ASCII: Final = re.compile("[^\0-\x7f]+")
 _FEW: Final = 1.1
-"""Bytes by character below which most characters are ASCII: runs of others are then looked up one by one."""
+"""Below this ratio of bytes to characters, most are ASCII: the others are then looked up run by run."""

@@ -1,7 +1,7 @@
-"""What can go wrong: the exception tree, and the closed list of record statuses.
+"""The exceptions of victor-spark, their exit codes, and their messages.
 
-Exceptions end a run before (or, for `ShardError`, beside) the first page; whatever happens to one
-record becomes a row with one of `STATUSES`.
+An exception ends the run, before the first page if possible; a `ShardError` costs only its shard. A record
+that cannot be cleaned raises nothing: its row has a status (statuses.py).
 
     VictorError          exit code 2
     ├── UsageError       a ValueError, too
@@ -29,30 +29,6 @@ EXIT_USAGE: Final = 2
 EXIT_BUDGET: Final = 3
 EXIT_INCOMPLETE: Final = 4
 
-STATUSES: Final = {
-    "ok": "cleaned; `text` is set",
-    "empty": "html without content",
-    "wrong_language": "not in a language of `--lang`",
-    "broken_encoding": "the text is damaged and cannot be repaired",
-    "not_html": "declared as html, but another format",
-    "http_status": "an HTTP status that was not requested (default: only 200)",
-    "truncated": "the archive holds a part of the page that has no text",
-    "oversize": "longer than `--max-bytes`",
-    "corrupt_record": "the archive is damaged here, or the body cannot be decoded",
-    "timeout": "cleaning the page took longer than `--page-seconds`, or reading its record did twice",
-    "crash": "the page killed two processes that cleaned or read it",
-    "out_of_memory": "cleaning or reading the page needed more than `--page-memory`",
-    "error": "an unexpected error, which `reason` names",
-}
-"""Status of a record → its meaning; docs/output.md is made from it."""
-
-FAILURES: Final = ("corrupt_record", "timeout", "crash", "out_of_memory", "error")
-"""Statuses of pages that count in the failure budget: the run failed on them."""
-
-ANSWERED: Final = frozenset({"ok", "empty", "wrong_language"})
-"""Statuses of pages that were read and segmented as they should be, whatever was kept of them."""
-
-
 EXTRAS: Final = {
     "aiohttp": "fetch",
     "catboost": "train",
@@ -79,22 +55,22 @@ EXTRAS: Final = {
 
 REFUSALS: Final = {
     "ExpiredToken": "the credentials expired",
-    "InvalidAccessKeyId": "the store does not know the credentials",
+    "InvalidAccessKeyId": "the access key does not exist in the store",
     "NoSuchBucket": "no such bucket",
     "RequestTimeTooSkewed": "the clocks of this machine and the store differ by minutes",
     "SignatureDoesNotMatch": "the secret of the credentials is wrong",
-    "400": "the store refuses requests, as it does when credentials expired",
+    "400": "the store refuses requests; probably the credentials expired",
     "403": "the store denies access",
 }
-"""Code of an S3 server that refuses all requests → its meaning."""
+"""Code with which an S3 server refuses all requests → its meaning."""
 
 
 class StoreError(OSError):
-    """A store refuses all requests (`REFUSALS`): the run fails, not one shard."""
+    """A store refuses all requests (`REFUSALS`): the whole run fails, not only the shard."""
 
 
 class VictorError(Exception):
-    """Any error that victor-spark raises on purpose; its message is one clear line without credentials."""
+    """The base of all errors that are raised on purpose; the message is one line without credentials."""
 
     exit_code: int = EXIT_USAGE
 
@@ -103,15 +79,15 @@ class VictorError(Exception):
 
 
 class UsageError(VictorError, ValueError, ArgumentTypeError):
-    """An option or argument makes no sense; argparse shows the message."""
+    """The value of an option or argument is invalid; argparse shows the message."""
 
 
 class InputError(VictorError, ValueError):
-    """An input is missing, unreadable or holds no archive."""
+    """An input is missing or unreadable, or holds neither an archive nor a page."""
 
 
 class TableError(InputError):
-    """A table can't be read on: not a page fails but the run."""
+    """A table that all pages need can't be read: the run fails, not a page."""
 
 
 class OutputError(VictorError):
@@ -147,9 +123,9 @@ class ShardError(VictorError):
 
 
 def described(error: BaseException) -> str:
-    """The line of an error that says most: Spark's hold the traceback of a worker, or a chain of causes.
+    """The type of an error and the most informative line of its message, without credentials.
 
-    It holds no credentials.
+    The message of a Spark error may hold the traceback of a Python worker, or a chain of Java causes.
     """
     lines = [line.strip() for line in redacted_message(str(error)).splitlines() if line.strip()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
@@ -168,7 +144,7 @@ def described(error: BaseException) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception's message as one short line, without credentials and without the path of an OSError."""
+    """The message of an exception as a short line without credentials, and without the path of an OSError."""
     if isinstance(error, OSError) and error.strerror:
         return redacted_message(error.strerror)
     first = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
@@ -177,6 +153,6 @@ def one_line(error: BaseException) -> str:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """The end of an error line: the names most like a mistyped word, or nothing."""
+    """The end of an error message: the names that are most similar to a mistyped word; "" if none is."""
     near = difflib.get_close_matches(word.lower(), list(known), n=3, cutoff=0.6)
     return f" (did you mean {' or '.join(near)}?)" if near else ""

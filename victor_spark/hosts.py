@@ -20,7 +20,7 @@ GROUPINGS: Final = (REGISTERED_DOMAIN, HOST, f"{PATH_PREFIX}:N")
 
 
 def host_name(url: str | None) -> str | None:
-    """The host of a URL in lower case, without port and user; None where there is none."""
+    """The host of a URL in lower case, without port and user; None if it has none."""
     try:
         return urlsplit(url).hostname if url else None
     except ValueError:  # such as "http://[half an address/"
@@ -73,4 +73,4 @@ def check_grouping(text: str) -> str:
     """The grouping; UsageError where it is invalid."""
     if text in (REGISTERED_DOMAIN, HOST) or re.fullmatch(f"{PATH_PREFIX}:(?:[1-9]|1[0-9]|20)", text):
         return text
-    raise UsageError(f"no grouping {text!r}: registered-domain, host or path-prefix:N with N from 1 to 20")
+    raise UsageError(f"no grouping {text!r}: use registered-domain, host or path-prefix:N (N from 1 to 20)")

@@ -13,10 +13,10 @@ from victor_spark.redaction import redacted_message
 FIELDS: dict[str, Any] | None = None
 """Fields of every line of JSON; None: lines are text."""
 _QUIET: list[str] = []
-"""Levels of lines that are left out."""
+"""Lines of these levels are not written."""
 _ERASE: Final = "\r\x1b[K"
 _DRAWN: list[str] = []
-"""What removes the bar from the terminal; empty if there is none."""
+"""The text that removes the bar from the terminal; empty if there is no bar."""
 _SPACES: Final = str.maketrans("\t\n", "  ")
 _BAR_WIDTH: Final = 30
 
@@ -34,14 +34,14 @@ class _Handler(logging.Handler):
 
 
 def structure(**fields: Any) -> None:
-    """Lines are JSON from now on, those of Python's own logging too, and hold the fields."""
+    """From now on, all lines are JSON with these fields, also those of Python's logging."""
     global FIELDS  # noqa: PLW0603 - there is one stderr
     logging.basicConfig(handlers=[_Handler()])  # once
     FIELDS = {**(FIELDS or {}), **fields}
 
 
 def quieten() -> None:
-    """Only warnings and errors are written from now on, and no progress."""
+    """From now on, only warnings and errors are written, and no progress."""
     _QUIET.append("info")
 
 

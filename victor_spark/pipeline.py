@@ -1,4 +1,4 @@
-"""The way of a page from bytes to Document, without Spark."""
+"""Cleans a page: from bytes to Document, without Spark."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -16,7 +16,7 @@ from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, TableError, UsageError
 from victor_spark.extractors import CRF_CLEANERS, check_name, load, models_of, template, victor
 from victor_spark.kernels import warn_if_uncompiled
-from victor_spark.langid.pages import PageLanguage, linguist
+from victor_spark.langid.pages import PageLanguage, page_identifier
 from victor_spark.metadata.body import body, is_whole
 from victor_spark.model import decision
 from victor_spark.model.files import read_bytes
@@ -78,13 +78,13 @@ NO_CLEANER: Final = "none"
 ONLY_TEMPLATES: Final = "only templates of its site"
 FROM_JSON_LD: Final = "text from JSON-LD"
 _LONGEST_REQUEST: Final = 300
-"""Characters of a text that asks for JavaScript and has no other content."""
+"""The longest text that can be only a request to turn on JavaScript."""
 
 T = TypeVar("T")
 
 
 def models(settings: Settings) -> dict[str, bytes]:
-    """The bytes of every model the settings need, by name: read once, sent to every process.
+    """The bytes of every model that the settings need, by name, read once and then sent to every process.
 
     Raises UsageError for wrong settings and ModelError for a bad model, before the first page is cleaned.
     """
@@ -138,14 +138,14 @@ def _check(settings: Settings) -> None:
 def cleaning(
     settings: Settings, models: Mapping[str, bytes], lap: Lap = unmeasured
 ) -> Callable[[Record], Document]:
-    """The function that cleans one record; where a page fails, its document has a status.
+    """The function that cleans one record; the document of a page that fails has a status other than ok.
 
     `lap` is called at the end of each stage: canonical, segment, language, decide, render.
     """
     cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
     if settings.sites:
         cleaner = victor.with_sites(cleaner, settings.sites, models)
-    look = linguist(
+    look = page_identifier(
         models[PROFILES],
         settings.languages,
         models.get(LID_MODEL),
@@ -155,7 +155,7 @@ def cleaning(
     )
     warn_if_uncompiled()
 
-    def keep_all(page: Page) -> Scores:  # plain text has no boilerplate that could be found
+    def keep_all(page: Page) -> Scores:  # boilerplate in plain text cannot be detected
         return uniform(len(page.blocks), TEXT)
 
     def stated(document: Document, page: Page, facts: PageFacts) -> Document:
@@ -188,7 +188,7 @@ def cleaning(
 
 
 def guarded(action: Callable[[], T], lost: Callable[[str, str], T]) -> T:
-    """The result of an action on one page; if it fails, what `lost` makes of a status and a reason."""
+    """The result of an action on one page; if it fails, the result of `lost` for a status and a reason."""
     try:
         return action()
     except MemoryError:
@@ -200,7 +200,7 @@ def guarded(action: Callable[[], T], lost: Callable[[str, str], T]) -> T:
 
 
 def _is_drawn_by_scripts(document: Document) -> bool:
-    """Whether a page has no text, or none but a sentence that asks for JavaScript."""
+    """Whether a page has no text, or only a sentence that asks the reader to turn on JavaScript."""
     if document.status == "ok":
         return len(document.text) <= _LONGEST_REQUEST and "javascript" in document.text.casefold()
     return document.status == "empty" and document.reason != ONLY_TEMPLATES and not document.kept.any()
@@ -208,9 +208,9 @@ def _is_drawn_by_scripts(document: Document) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PageCleaner:
-    """Cleans pages, all with the same settings; `models` lists the errors of wrong settings.
+    """Cleans pages, all with the same settings; see `models` for the errors of wrong settings.
 
-    It pickles, without the models, which are loaded once in each process.
+    It can be pickled, without the models: each process loads them once.
     """
 
     settings: Settings
@@ -238,7 +238,7 @@ def _loaded(settings: Settings) -> Callable[[Record], Document]:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A page with a cleaner's scores and facts for its document; `kept`, unless it is still to be decided."""
+    """A page with a cleaner's scores and the facts for its document; `kept` is None until it is decided."""
 
     page: Page
     scores: Scores
@@ -289,7 +289,7 @@ def _decided(
     status: str | None,
     reason: str | None,
 ) -> Document:
-    """The document of a page: a `status` says that no cleaner saw it."""
+    """The document of a page; with a `status`, of a page that no cleaner got."""
     page, scores = scored.page, scored.scores
     kept, headline = _kept(page, scores, settings) if scored.kept is None else (scored.kept, scores.headline)
     if headline is not scores.headline:
@@ -352,7 +352,7 @@ def _kept(page: Page, scores: Scores, settings: Settings) -> victor.Decided:
 
 
 def _unfit(page: Page, language: PageLanguage, settings: Settings) -> tuple[str | None, str | None]:
-    """The status and reason of a page that no cleaner needs to see (Victor, section 3.1, step 1)."""
+    """The status and reason of a page that is dropped before any cleaner (Victor, section 3.1, step 1)."""
     if not len(page.blocks):
         return "empty", "no text block"
     if language.problem is not None:

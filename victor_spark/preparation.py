@@ -9,7 +9,7 @@ from victor_spark.blocks import Page
 from victor_spark.html import charset
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
-from victor_spark.langid.pages import Linguist, PageLanguage
+from victor_spark.langid.pages import PageIdentifier, PageLanguage
 from victor_spark.langid.repair import CONTROLS, Misreading, reread
 from victor_spark.warc import compression, file_types
 from victor_spark.warc.records import Record
@@ -23,12 +23,12 @@ Lap = Callable[[str], None]
 
 
 def unmeasured(stage: str) -> None:
-    """The lap of a run without measurements."""
+    """The `lap` of a run without measurements: it does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What is known about a page beside what cleaners need.
+    """Facts about a page that cleaners do not need.
 
     `misreadings`: the wrong character sets that were found and repaired; `mixed_with`: see `Canonical`;
     `markup`: reads the page's source again, as UTF-8.
@@ -42,7 +42,7 @@ class PageFacts:
 
     @property
     def repairs(self) -> str | None:
-        """A note on repaired character sets and on letters that are lost; None where all is right."""
+        """A note on repaired character sets and on lost letters; None for a page without such problems."""
         parts = [f"{self.mixed_with} in {self.charset}: repaired"] if self.mixed_with else []
         for read_as, written_in in dict.fromkeys(misreading[:2] for misreading in self.misreadings):
             parts.append(f"{charset.name(written_in)} read as {charset.name(read_as)}: repaired")
@@ -53,7 +53,7 @@ class PageFacts:
 
 def prepare(
     source: bytes | str,
-    look: Linguist,
+    look: PageIdentifier,
     url: str | None = None,
     http_charset: str | None = None,
     lap: Lap = unmeasured,
@@ -86,7 +86,7 @@ def _markup(markup: bytes, misreadings: tuple[Misreading, ...]) -> bytes:
 
 
 def prepare_text(
-    source: bytes, look: Linguist, url: str | None = None, http_charset: str | None = None
+    source: bytes, look: PageIdentifier, url: str | None = None, http_charset: str | None = None
 ) -> tuple[Page, PageFacts]:
     """A plain text as a page without a title, one block a line."""
     text, found = charset.decode(source, http_charset)

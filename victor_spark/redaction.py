@@ -21,23 +21,23 @@ _SHARED_ACCESS: Final = re.compile(
     r"s[veiprst]|spr|sip|ss|srt|sdd|sks|skoid|sktid|skt|ske|skv|saoid|suoid|scid|ses|rsc[cdelt]",
     re.IGNORECASE,
 )
-"""Parameters of Azure's shared access signatures; they are secret only beside `sig`."""
+"""Parameters of Azure's shared access signatures. They are secret only in a query that has `sig`, too."""
 
 _BRACKETS: Final = re.compile(r"[\[\]]")
 _SEPARATORS: Final = re.compile(r"[,|(]")
 _PATH: Final = re.compile(r"[./]")
 _WEB_TOKEN: Final = re.compile(r"eyJ[\w-]{10,}(?:\.[\w-]*)*")
 _SCHEME: Final = (
-    r"(?<![\w+.-])([A-Za-z][\w+.-]*://|(?:https?|ftps?|sftp|s3[an]?|gs|hdfs|webhdfs):/)"  # as paths
+    r"(?<![\w+.-])([A-Za-z][\w+.-]*://|(?:https?|ftps?|sftp|s3[an]?|gs|hdfs|webhdfs):/)"  # of Path: one /
 )
-# Up to the last @ before the path; without a port also a password that contains / ? or #.
+# Up to the last @ before the path. If no port follows the colon, the password may also hold / ? or #.
 _USER: Final = re.compile(_SCHEME + r"(?:[^/?#\s]*@|[^/?#\s:@\[]*:(?!\d*(?:[/?#\s]|$))\S{0,1000}@)")
 _USER_IN_ADDRESS: Final = re.compile(_SCHEME + r"(?:[^/?#]*@|[^/?#:@\[]*:(?!\d*(?:[/?#]|$)).*@)", re.DOTALL)
-# Up to the end of the word, without punctuation at its end.
+# In a text, a query ends with the word, without the punctuation at the word's end.
 _QUERY: Final = re.compile(r"([?#;])([^\s\"'<>:,.;)\]]*(?:[:,.;)\]]+[^\s\"'<>:,.;)\]]+)*)")
 _QUERY_IN_ADDRESS: Final = re.compile(r"([?#;])([^#]*)", re.DOTALL)
 _CONTAINERS: Final = ("abfs://", "abfss://", "wasb://", "wasbs://")
-"""Schemes where the name before the @ is a container's."""
+"""Schemes of addresses in which the name before the @ is a container, not a user."""
 
 
 def redacted(address: str) -> str:
@@ -80,7 +80,7 @@ def _public(found: re.Match[str]) -> str:
 
 def _is_secret(name: str, value: str, *, signed: bool) -> bool:
     if name.lower() == "key" and _PATH.search(value):
-        return False  # a file's
+        return False  # the key of a file in a store, which is no secret
     if any(map(_SECRET.fullmatch, _BRACKETS.split(name))) or _WEB_TOKEN.fullmatch(value):
         return True
     nested = "?" + _SEPARATORS.sub("&", value)

@@ -26,7 +26,7 @@ def directory(kind: str) -> Path:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A path to write to, which becomes `path` when the body ends; if it fails, nothing is left of it."""
+    """A temporary path, which is renamed to `path` when the body ends, and removed if the body fails."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield draft
@@ -37,7 +37,7 @@ def replaced(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def written(path: Path) -> Iterator[None]:
-    """OutputError with the path, if writing it fails in the body."""
+    """Turns an OSError in the body into an OutputError with the path."""
     try:
         yield
     except OSError as error:
@@ -72,7 +72,7 @@ def new_directory(path: Path, *, overwrite: bool | None) -> Iterator[Path]:
 
 
 def template(path: Path) -> "Template":
-    """A Jinja template; in html, values are escaped, but for those of the type Markup."""
+    """A Jinja template; in html, values are escaped, except those of the type Markup."""
     from jinja2 import Environment, StrictUndefined  # executors make no reports
 
     escape = path.suffix == ".html"

@@ -1,4 +1,4 @@
-"""What each block is on its page: title, paragraph, table cell, comment, navigation, …
+"""The role of each block on its page: title, paragraph, table cell, comment, navigation, …
 
 The role follows from the elements around a block and from the words in their class, id, role and itemprop
 (conf/words.toml). It does not depend on the cleaner: `ROLES` to drop or to add are applied to its decision.
@@ -18,30 +18,30 @@ ROLES: Final = (
     "paragraph", "list-item", "table-cell", "quote", "date", "byline", "caption", "code", "heading", "title",
     "notice", "comment", "navigation",
 )  # fmt: skip
-"""Where several apply, a block has the last one of them."""
+"""If several roles apply to a block, it has the last of them."""
 
 _MAX_DISTANCE: Final = 3
-"""Elements between a block and an ancestor whose name makes a region (a comment, a byline: two more)."""
+"""The most elements between a block and the ancestor that names its region; for comments, two more."""
 _NEAR: Final = 2
 _MAX_CELL_WORDS: Final = 50
 """Cells with more words hold the layout of the page, not a table."""
 _MAX_LINE_WORDS: Final = 20
-"""Longer blocks are no byline and no date."""
+"""Longer blocks are neither a byline nor a date."""
 _APART: Final = ("consent", "subscribe", "comment", "nav", "crumb")
 """Regions whose headings are not the page's title."""
 _MIN_SENTENCE_WORDS: Final = 10
 _MIN_ARTICLE_WORDS: Final = 80
-"""Where the page has fewer words in sentences beside its comments, they are the posts of a thread."""
+"""If a page has fewer words in sentences outside its comments, these are the posts of a thread."""
 _MAX_TITLE: Final = 1000
 """Characters of the page's title that headings are compared with."""
 _MAX_H1: Final = 100
-"""Blocks of h1 that are looked at, where the title of the page repeats none."""
+"""The most blocks in h1 that are examined if the page's title names none of them."""
 _SEPARATOR: Final = re.compile(r"\s+(?:[|\-–—·»«•/]|::)+\s+")
-"""What stands in a page's title between the headline, the section and the site."""
+"""Separators in a page's title between the headline, the section and the site."""
 _WITHIN_WORD: Final = re.compile(r"[^\W_\u0e00-\u0eff\u2e80-\U0003ffff]{2}")
 """Two letters of one word, in scripts that put spaces between words."""
 _MAX_WORDS_BETWEEN: Final = 300
-"""Dropped words between a headline and its text: more are another part of the page."""
+"""The most dropped words between a headline and its text: with more, the text is another part of the page."""
 
 
 def check(roles: Collection[str]) -> None:
@@ -88,15 +88,16 @@ def roles(blocks: Blocks, title: str | None) -> UInt8:
 def chosen(
     blocks: Blocks, title: str | None, kept: Bool, *, without: Collection[str], including: Collection[str]
 ) -> Bool:
-    """The kept blocks, less those of the roles `without`, and all blocks of the roles `including`."""
+    """The kept blocks without those of the roles `without`, plus all blocks of the roles `including`."""
     names = np.array(ROLES)[roles(blocks, title)]
     return (kept & ~np.isin(names, tuple(without))) | np.isin(names, tuple(including))
 
 
 def headline(blocks: Blocks, kept: Bool) -> Bool:
-    """The title of the page, if most of the kept text follows it, soon, and nothing kept repeats it.
+    """The blocks of the page's headline: its title, if most kept text follows closely and does not repeat it.
 
-    An h1 that the page's title does not name is none where a kept heading lies between: it names the site.
+    An h1 that the page's title does not contain is no headline if a kept heading lies between: it names the
+    site.
     """
     found = np.zeros(len(blocks), dtype=bool)
     is_heading = blocks.heading_level > 0
@@ -121,7 +122,7 @@ def headline(blocks: Blocks, kept: Bool) -> Bool:
 
 
 def _region(hints: UInt8 | list[int], group: str) -> Any:
-    """Blocks in a part of the page with such a name; inside it, no article begins. `hints`: theirs."""
+    """The blocks of a region that is named so and holds no article; `hints`: those of this name's group."""
     distance = hints[GROUPS.index(group)]
     reach = _MAX_DISTANCE + 2 * (group in ("comment", "byline"))
     return (distance <= reach) & (distance <= hints[_ARTICLE]) & (distance <= hints[_POST])
@@ -162,7 +163,7 @@ def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
 
 
 def _is_named(heading: str, title: str, parts: list[str]) -> bool:
-    """Whether a page's title names a heading; both without capitals, `parts` of the title."""
+    """Whether a page's title contains a heading; all in lower case, `parts` are those of the title."""
     first = title.find(heading)
     if first < 0 or (first + len(heading) == len(title) and 2 * len(heading) < len(title)):
         return False

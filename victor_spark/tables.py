@@ -25,7 +25,7 @@ _STORED: Final = [
 _SCORES: Final = [(f"p_{label}", pa.float64()) for label in LABELS]
 _NAMES: Final = [(name, pa.string()) for name in ("text", "label", "role")]
 BLOCK: Final = pa.struct([*_STORED[:2], *_NAMES, *_SCORES, *_STORED[2:]])
-"""One block: the columns of `Blocks` that are stored, its text, and what the cleaner says of it."""
+"""One block: the stored columns of `Blocks`, its text, and the cleaner's label and probabilities."""
 
 _PAGES: Final = [
     ("id", pa.string(), "WARC-Record-ID"),
@@ -84,16 +84,16 @@ _ON_REQUEST: Final = [
     ("n_added_by_site", pa.int32(), "with --by-site: blocks kept because of the site's other pages"),
     ("n_removed_by_site", pa.int32(), "with --by-site: blocks dropped because of the site's other pages"),
 ]
-"""Columns that the pages table has if they are asked for, in their order."""
+"""Columns that the pages table has on request, in their order."""
 
 MEANINGS: Final = {name: meaning for name, _, meaning in (*_PAGES, *_ON_REQUEST)}
-"""What each column that users see means; docs/output.md is made from it."""
+"""The meaning of each column of the pages table; docs/output.md is made from it."""
 
 RECORDS: Final = pa.schema(
     [PAGES.field(name) for name in PAGES.names[: PAGES.names.index("language")]]
     + [PAGES.field("status"), PAGES.field("reason"), ("html", pa.binary())]
 )
-"""One row per HTML record, not cleaned; `status` is ok where it can be."""
+"""One row per HTML record that is not cleaned; `status` is ok if it could be."""
 
 
 def scored_dtype(name: str) -> np.dtype[Any]:
@@ -102,7 +102,7 @@ def scored_dtype(name: str) -> np.dtype[Any]:
 
 
 def _scored(*names: str) -> pa.Field:
-    """What the second pass needs of a page: texts, scores, and columns of `Blocks`, unsigned as signed."""
+    """A page for the second pass: texts, scores, and columns of `Blocks`, unsigned ones as signed."""
     kinds: list[tuple[str, pa.DataType]] = []
     for name in names:
         if name in SCORED_TEXTS:
@@ -125,7 +125,7 @@ SCORED: Final = _scored(*SCORED_TEXTS, "kept", "p_other", *_DECISIVE)
 SCORED_WHOLE: Final = _scored(
     *SCORED_TEXTS, "kept", "probabilities", *(name for name in COLUMNS if name != "points")
 )
-"""Block rows between the passes of `victor clean --by-site`; null where no cleaner saw the page."""
+"""Block rows between the passes of `victor clean --by-site`; null for a page that no cleaner got."""
 
 BY_SITE: Final = ("site", "n_site_pages", "n_added_by_site", "n_removed_by_site")
 """The columns that say what `--by-site` changed."""
@@ -134,7 +134,7 @@ ON_REQUEST: Final = {name: pa.field(name, kind) for name, kind, _ in _ON_REQUEST
     "scored": SCORED,
     "scored_whole": SCORED_WHOLE,
 }
-"""These columns, and the block rows, of which each run has one kind at most."""
+"""The fields of all columns on request, with the block rows; a run has at most one kind of these."""
 
 _DDL_NAMES: Final = {
     pa.string(): "string",

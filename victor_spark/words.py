@@ -1,8 +1,8 @@
-r"""The words of a text, for all measures and comparisons; and where a text stands in a page.
+r"""The words of a text, for all measures and comparisons; and the location of a text in a page.
 
 A word is a run of `\w` characters after NFC, casefolded. In scripts written without spaces between words
 (scripts.WORD_CHARACTERS) every `\w` character is a word.
-Combining marks that NFC leaves apart are no `\w`: they end a word, on both sides alike.
+Combining marks that NFC does not compose are not `\w`: they end a word, in both texts of a comparison.
 
 A text is located in a page by aligning its words, in order, with the words of the blocks. A match scores 1
 and opening a run of matches costs 2, so that a single matching word in a menu lowers the score. A block holds
@@ -68,7 +68,7 @@ def subsequence(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
 OPEN_COST: Final = 2
 KEPT_RATIO: Final = 0.5
 _MAX_PAIRS: Final = 1 << 25
-"""Beyond this many pairs of equal words, the most frequent words stay unmatched (300 MB)."""
+"""The most pairs of equal words (300 MB); if there are more, the most frequent words are not matched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Match:
 
 
 def locate(blocks: Blocks, text: str) -> Match:
-    """Finds a text (gold, or what another tool made of the page) among the blocks."""
+    """Finds a text among the blocks: gold, or the output of another tool."""
     page_words, rows = block_words(blocks)
     text_words = words(text)
     hit = match(page_words, text_words) >= 0

@@ -20,6 +20,7 @@ from victor_spark import cli, errors, tables  # noqa: E402
 from victor_spark.commands import COMMANDS, clean  # noqa: E402
 from victor_spark.commands.options import flat  # noqa: E402
 from victor_spark.spark.request import CleanRequest  # noqa: E402
+from victor_spark.statuses import STATUSES  # noqa: E402
 
 OUTPUT: Final = ROOT / "docs" / "output.md"
 EXIT_CODES: Final = {
@@ -98,7 +99,7 @@ def _invocation(parser: argparse.ArgumentParser, action: argparse.Action) -> str
 
 
 def _codes(invocation: str) -> str:
-    """The words as code, each for itself, so that narrow screens break between them."""
+    """Each word as code of its own, so that narrow screens can break the line between them."""
     return " ".join(f"`{word}`" for word in invocation.split())
 
 
@@ -132,7 +133,7 @@ def configuration() -> str:
     built_in = CleanRequest()
     options = {one.dest: one for one in flat(clean.ALL)}
     about = (
-        "Defaults of your own stand in `conf/cleaning.toml`. An option of the command line has priority over "
+        "Write your own defaults into `conf/cleaning.toml`. An option of the command line has priority over "
         "the file, and the file over the built-in value. An unknown key is an error. The folder `conf/` is "
         "that of the checkout, or of the installed package.\n"
     )
@@ -147,7 +148,7 @@ def configuration() -> str:
             meaning = f"`{option.flag}`: {meaning}" if option else meaning
             rows.append((f"`{field.name}`", f"`{_toml(value)}`" if value is not None else "–", meaning))
         lines.append(table(("key", "built in", "option with this meaning"), rows))
-    about = "These files hold tables that the code reads. They are not meant for defaults of your own."
+    about = "These files hold tables that the code reads. They are not for your own defaults."
     lines += ["## Other files\n", f"{about}\n"]
     rows = []
     for path in sorted((ROOT / "conf").glob("*.toml")):
@@ -168,7 +169,7 @@ def _toml(value: object) -> str:
 
 
 def api() -> str:
-    """What mkdocstrings fills in from the docstrings."""
+    """The page of functions and classes, which mkdocstrings fills from the docstrings."""
     lines = ["# Functions and classes\n", "[Python](../python.md) has examples.\n"]
     for heading, names in API.items():
         lines.append(f"## {heading}\n")
@@ -192,7 +193,7 @@ def _kind(field: object) -> str:
 
 def statuses() -> str:
     """The table of the statuses of a record."""
-    return table(("status", "meaning"), [(f"`{name}`", text) for name, text in errors.STATUSES.items()])
+    return table(("status", "meaning"), [(f"`{name}`", text) for name, text in STATUSES.items()])
 
 
 PARTS: Final = {"columns": columns, "statuses": statuses}

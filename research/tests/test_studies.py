@@ -17,7 +17,7 @@ from victor_spark.evaluation import gold, labelling
 from victor_spark.evaluation.crf import training_pages
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.extractors import cascade
-from victor_spark.model.table import from_conf, without
+from victor_spark.model.features import from_conf, without
 
 
 @pytest.fixture(scope="module")

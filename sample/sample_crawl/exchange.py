@@ -17,7 +17,7 @@ class Gold:
     language: str | None
     site: str
     kind: str  # article, thread, index or hostile
-    status: str  # one of victor_spark.errors.STATUSES
+    status: str  # one of victor_spark.statuses.STATUSES
     gold: str
     note: str = ""
 

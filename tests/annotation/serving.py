@@ -34,11 +34,11 @@ class Server:
             cwd=Path(__file__).resolve().parents[2],
         )
         assert self.process.stderr is not None
-        self.said = ""
-        while not (found := re.search(r"(http://\S+)", self.said)):
+        self.printed = ""
+        while not (found := re.search(r"(http://\S+)", self.printed)):
             line = self.process.stderr.readline()
-            assert line, f"the server ended: {self.said}"
-            self.said += line
+            assert line, f"the server ended: {self.printed}"
+            self.printed += line
         self.address = found[1]
         parts = urlsplit(self.address)
         self.host, self.port = parts.hostname or "", parts.port or 0
@@ -48,8 +48,8 @@ class Server:
         """Ends the server; what it said last."""
         if self.process.poll() is None:
             os.kill(self.process.pid, how)
-        _, said = self.process.communicate(timeout=20)
-        return said
+        _, message = self.process.communicate(timeout=20)
+        return message
 
     def ask(self, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
         """Status and JSON (or text) of an answer; a body makes it a POST."""

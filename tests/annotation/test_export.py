@@ -151,8 +151,8 @@ def test_fleiss_kappa_is_that_of_fleiss_1971() -> None:
 def test_the_agreement_report_names_pairs_and_pages(kept: Store, capsys: pytest.CaptureFixture[str]) -> None:
     finish(kept, 3, "Ben", {1: 0})
     assert main(["annotate", "agreement", "--store", str(kept.path)]) == 0
-    said = capsys.readouterr().out
-    assert "Anna and Ben: kappa 0.259" in said
-    assert "4 of 10 blocks differ, not decided" in said
+    message = capsys.readouterr().out
+    assert "Anna and Ben: kappa 0.259" in message
+    assert "4 of 10 blocks differ, not decided" in message
     assert main(["annotate", "agreement", "--store", str(kept.path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pairs"][0]["n_blocks"] == 10

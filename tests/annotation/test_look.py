@@ -62,7 +62,7 @@ def test_cleaner_threshold_and_roles_change_the_decision(server: Server) -> None
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ("page=99", "there is no page 99"),
         ("page=-1", "there is no page -1"),
@@ -73,10 +73,10 @@ def test_cleaner_threshold_and_roles_change_the_decision(server: Server) -> None
         ("prefer=speed", "precision or recall"),
     ],
 )
-def test_a_wrong_value_is_refused_in_one_line(server: Server, query: str, said: str) -> None:
+def test_a_wrong_value_is_refused_in_one_line(server: Server, query: str, message: str) -> None:
     status, answer = server.ask(f"/api/page?{query}")
     assert status == 400
-    assert said in answer["error"]["message"]
+    assert message in answer["error"]["message"]
     assert "\n" not in answer["error"]["message"]
 
 
@@ -135,7 +135,7 @@ def test_the_record_of_a_row_is_opened_by_its_offset(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--offset", "1"], "needs one archive"),
         (["--port", "70000"], "between 0 and 65535"),
@@ -143,8 +143,8 @@ def test_the_record_of_a_row_is_opened_by_its_offset(root: Path) -> None:
         (["--cleaner", "victr"], "did you mean victor"),
     ],
 )
-def test_wrong_usage_is_one_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_is_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["look", *words]) == 2
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 1
-    assert said in errors[0]
+    assert message in errors[0]

@@ -391,7 +391,7 @@ def test_a_store_of_another_schema_version_or_of_another_program_is_refused_unto
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["nothing-there.warc", "--store", "{}/a"], "no such file"),
         (["{}/picture.png", "--store", "{}/a"], "not an archive, an html page or a list"),
@@ -406,12 +406,12 @@ def test_a_store_of_another_schema_version_or_of_another_program_is_refused_unto
     ],
 )
 def test_bad_input_is_one_clear_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)
     (tmp_path / "page.html").write_text("<p>text</p>")
     assert main(["annotate", *(word.format(tmp_path) for word in words), "--no-prelabels"]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_the_same_page_twice_is_once_and_one_without_text_is_left_out_in_words(

@@ -1,4 +1,4 @@
-"""A Chromium to test with: the one that is installed, or one that can be had without being root.
+"""A Chromium for the tests: an installed one, or one that can be installed without root.
 
     python tests/browser/chromium.py      prints its path; downloads one if none is installed
 
@@ -58,12 +58,12 @@ def _starts(browser: Path) -> bool:
     """Whether it says its version: a name on the PATH can be a stub, a library can be missing."""
     try:
         command = [str(browser), "--version"]
-        said = subprocess.run(
+        asked = subprocess.run(
             command, capture_output=True, check=False, timeout=30, env=_environment(browser)
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return said.returncode == 0 and any(character.isdigit() for character in said.stdout.decode())
+    return asked.returncode == 0 and any(character.isdigit() for character in asked.stdout.decode())
 
 
 def get() -> None:

@@ -109,7 +109,7 @@ def free_port() -> int:
     raise AssertionError("no free port")
 
 
-# Asks the frame whether all that was typed and clicked has been told, and again for what was drawn upon it.
+# Waits until the frame has reported all keys and clicks, and has drawn their effects.
 SETTLED = """async () => {
   for (const turn of [1, 2]) await new Promise((done) => {
     const frame = document.querySelector('#page iframe[data-ready]:not(.leaving)')?.contentWindow;

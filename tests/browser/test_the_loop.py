@@ -34,7 +34,7 @@ class Shell:
     folder: Path
     environment: dict[str, str]
     ports: dict[str, int]
-    said: str = ""
+    message: str = ""
     running: dict[str, subprocess.Popen[str]] = field(default_factory=dict)
 
     def run(self, words: list[str]) -> None:
@@ -53,7 +53,7 @@ class Shell:
             check=False,
         )
         assert finished.returncode == 0, f"{shlex.join(words)}\n{finished.stdout[-3000:]}"
-        self.said += finished.stdout
+        self.printed += finished.stdout
 
     def _serve(self, words: list[str]) -> None:
         self.stop(words[1])
@@ -68,10 +68,10 @@ class Shell:
         self.running[words[1]] = serving
         assert serving.stdout is not None
         for line in serving.stdout:
-            self.said += line
+            self.printed += line
             if "Ctrl-C stops" in line:
                 return
-        raise AssertionError(f"{shlex.join(words)}\n{self.said[-3000:]}")
+        raise AssertionError(f"{shlex.join(words)}\n{self.printed[-3000:]}")
 
     def stop(self, name: str) -> None:
         """Ctrl-C."""
@@ -120,11 +120,11 @@ def test_the_whole_loop_runs_as_it_is_written(
         shell.run(words)
         if words[:2] == ["victor", "annotate"] and "pages.warc.gz" in words:
             label("Clara")
-    assert "fetching: 226/226" in shell.said
-    assert "212 pages added" in shell.said
-    assert "Anna and Ben: kappa 1.000" in shell.said
-    assert shell.said.count("victor, before") == 2
-    assert "pages have new initial labels by adapted" in shell.said
+    assert "fetching: 226/226" in shell.printed
+    assert "212 pages added" in shell.printed
+    assert "Anna and Ben: kappa 1.000" in shell.printed
+    assert shell.printed.count("victor, before") == 2
+    assert "pages have new initial labels by adapted" in shell.printed
     exported = (shell.folder / "annotations.jsonl").read_text(encoding="utf-8")
     assert exported.count("\n") >= 60
     for output in ("out", "out-spark"):

@@ -48,7 +48,7 @@ class Run:
             if len(pids := [pid for pid in signs if standalone.alive(pid)]) >= n:
                 return pids
             time.sleep(0.01)
-        raise TimeoutError(f"no page under work:\n{self.said()}")
+        raise TimeoutError(f"no page under work:\n{self.printed()}")
 
     def go(self) -> None:
         """Lets pages go on that the run held, or that wait for leave."""
@@ -58,13 +58,13 @@ class Run:
     def finish(self) -> None:
         """Waits for the end, which must be a good one."""
         self.code = self.process.wait(WAIT_SECONDS)
-        assert self.code == 0, self.said()
+        assert self.code == 0, self.printed()
 
     def fail(self) -> str:
         """Waits for an end that must not be a good one; returns the last line of our own."""
         self.code = self.process.wait(WAIT_SECONDS)
-        assert self.code != 0, self.said()
-        return [line for line in self.said().splitlines() if line.startswith("victor: ")][-1]
+        assert self.code != 0, self.printed()
+        return [line for line in self.printed().splitlines() if line.startswith("victor: ")][-1]
 
     def kill(self) -> None:
         """Ends the driver, all at once, as a machine that goes down does."""
@@ -72,7 +72,7 @@ class Run:
             standalone.kill(pid)
         self.code = self.process.wait()
 
-    def said(self) -> str:
+    def printed(self) -> str:
         """The end of what the driver wrote."""
         return (self.folder / "driver.log").read_text(errors="replace")[-9000:]
 

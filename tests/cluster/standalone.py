@@ -43,7 +43,7 @@ class Daemon:
             )
         return cls(process, log)
 
-    def said(self, pattern: re.Pattern[str]) -> re.Match[str]:
+    def wait_for(self, pattern: re.Pattern[str]) -> re.Match[str]:
         """Waits until the log matches."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:
@@ -91,7 +91,7 @@ class Cluster:
                     worker.stop()
                 self.start_worker(host)
         for worker in self.workers.values():
-            worker.said(_WORKER_UP)
+            worker.wait_for(_WORKER_UP)
 
     def tails(self) -> str:
         """The ends of all logs, those of the executors too."""
@@ -117,7 +117,7 @@ def running(folder: Path, environment: Mapping[str, str]) -> Iterator[Cluster]:
     )
     cluster = Cluster("", folder, environment, master)
     try:
-        cluster.url = master.said(_MASTER_UP)[1]
+        cluster.url = master.wait_for(_MASTER_UP)[1]
         cluster.ready()
         yield cluster
     finally:

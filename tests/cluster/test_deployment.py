@@ -64,7 +64,7 @@ def submitted(cluster: Cluster, crawl: Path, tmp_path: Path) -> Callable[..., li
         }
         program = shutil.which("spark-submit", path=environment()["PATH"])
         options = [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
-        told, output = tmp_path / "told.json", tmp_path / "out"
+        report, output = tmp_path / "told.json", tmp_path / "out"
         done = subprocess.run(
             [
                 str(program),
@@ -73,7 +73,7 @@ def submitted(cluster: Cluster, crawl: Path, tmp_path: Path) -> Callable[..., li
                 *options,
                 *flags,
                 str(tmp_path / "where.py"),
-                str(told),
+                str(report),
                 str(crawl),
                 "--output",
                 str(output),
@@ -86,7 +86,7 @@ def submitted(cluster: Cluster, crawl: Path, tmp_path: Path) -> Callable[..., li
             check=False,
         )
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-        places: list[dict[str, str]] = json.loads(told.read_text())
+        places: list[dict[str, str]] = json.loads(report.read_text())
         return places
 
     return submit

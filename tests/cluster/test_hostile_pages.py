@@ -71,10 +71,12 @@ def test_each_costs_its_own_row_and_nothing_else(job: Callable[..., Job], tmp_pa
     for place, (_, status, reason) in DEEDS.items():
         assert hostile[place]["status"] == status
         assert reason in hostile[place]["reason"]
-    told = {(name, row["warc_record_offset"]) for (name, url), row in hostile.items() if (name, url) in DEEDS}
+    report = {
+        (name, row["warc_record_offset"]) for (name, url), row in hostile.items() if (name, url) in DEEDS
+    }
     outcomes = run.outcomes()
     assert [outcome[:2] for outcome in outcomes] == [outcome[:2] for outcome in kind]
-    assert [o for o in outcomes if o[:2] not in told] == [o for o in kind if o[:2] not in told]
+    assert [o for o in outcomes if o[:2] not in report] == [o for o in kind if o[:2] not in report]
     assert [o[2] for o in outcomes if o[0] == "packed.warc.gz"] == [
         "ok",
         "oversize",

@@ -38,11 +38,11 @@ def test_every_block_has_its_label_and_probabilities(tmp_path: Path, cleaner: st
     assert code == 0
     match = re.search(r'<script type="application/json" id="victor-blocks">(.*?)</script>', html, re.DOTALL)
     assert match
-    told = json.loads(match[1])
-    assert len(told) == html.count("<v-b ")
-    assert {one["label"] for one in told} >= {"text", "other"}
-    assert all(abs(sum(one["p"]) - 1) < 0.01 for one in told)
-    assert all(("why" in one) == cleaner.startswith("victor") for one in told)
+    report = json.loads(match[1])
+    assert len(report) == html.count("<v-b ")
+    assert {one["label"] for one in report} >= {"text", "other"}
+    assert all(abs(sum(one["p"]) - 1) < 0.01 for one in report)
+    assert all(("why" in one) == cleaner.startswith("victor") for one in report)
 
 
 def test_a_headline_that_is_kept_for_its_role_is_shown_as_such() -> None:

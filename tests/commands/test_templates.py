@@ -39,8 +39,8 @@ def mined(path: Path, *, site: str = "gazette.example", more: str = "") -> Path:
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def of(*words: object) -> tuple[int, list[str], list[str]]:
         code = main(["templates", *map(str, words)])
-        said = capsys.readouterr()
-        return code, said.out.splitlines(), said.err.splitlines()
+        printed = capsys.readouterr()
+        return code, printed.out.splitlines(), printed.err.splitlines()
 
     return of
 
@@ -53,10 +53,10 @@ def test_show_lists_sites_and_tells_of_one(tmp_path: Path, run: Run) -> None:
     _, lines, _ = run("show", "gazette.example", "--templates", path, "--picture", tmp_path / "p.svg")
     assert run("show", path)[1] == sites
     assert run("show", path, "gazette.example")[1] == lines
-    told = "\n".join(lines)
-    assert "on 8 of 8 pages" in told
-    assert "Harbour" in told
-    assert told.count("   example: ") == 1
+    report = "\n".join(lines)
+    assert "on 8 of 8 pages" in report
+    assert "Harbour" in report
+    assert report.count("   example: ") == 1
     assert "<svg" in (tmp_path / "p.svg").read_text(encoding="utf-8")
 
 
@@ -65,9 +65,9 @@ def test_show_lists_sites_and_tells_of_one(tmp_path: Path, run: Run) -> None:
     [((), "TABLE is required"), (("t", "s", "--templates", "t"), "TABLE and --templates cannot be combined")],
 )
 def test_show_needs_one_table(run: Run, words: tuple[str, ...], line: str) -> None:
-    code, out, said = run("show", *words)
-    assert (code, out, len(said)) == (2, [], 1)
-    assert line in said[0]
+    code, out, printed = run("show", *words)
+    assert (code, out, len(printed)) == (2, [], 1)
+    assert line in printed[0]
 
 
 def test_show_stops_at_its_limit_and_says_so(tmp_path: Path, run: Run) -> None:
@@ -79,9 +79,9 @@ def test_show_stops_at_its_limit_and_says_so(tmp_path: Path, run: Run) -> None:
 
 def test_show_names_near_sites(tmp_path: Path, run: Run) -> None:
     path = mined(tmp_path / "t.parquet")
-    code, _, said = run("show", "www.gazette.example", "--templates", path)
+    code, _, printed = run("show", "www.gazette.example", "--templates", path)
     assert code == 2
-    assert "did you mean gazette.example" in said[-1]
+    assert "did you mean gazette.example" in printed[-1]
 
 
 @pytest.mark.parametrize("command", ["show", "diff"])
@@ -177,18 +177,18 @@ def test_what_is_no_table_of_ours_is_one_line_and_exit_code_2(
     page.write_text("<p>The fog lies on the water.</p>")
     if command == "clean":
         code = main(["clean", str(page), "--templates", str(path)])
-        said = capsys.readouterr().err.splitlines()
+        printed = capsys.readouterr().err.splitlines()
     else:
         words = {
             "show": ("gazette.example", "--templates", path),
             "diff": (path, path),
             "apply": (page, "--templates", path),
         }[command]
-        code, _, said = run(command, *words)
+        code, _, printed = run(command, *words)
     assert code == 2
-    assert len(said) == 1
-    assert message in said[0].lower() or message in said[0]
-    assert "t.parquet" in said[0]
+    assert len(printed) == 1
+    assert message in printed[0].lower() or message in printed[0]
+    assert "t.parquet" in printed[0]
 
 
 @pytest.mark.parametrize(
@@ -208,10 +208,10 @@ def test_mine_refuses_what_makes_no_sense_before_spark_starts(
 ) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>The fog lies on the water.</p>")
-    code, _, said = run("mine", page, "--output", tmp_path / "t.parquet", *words)
+    code, _, printed = run("mine", page, "--output", tmp_path / "t.parquet", *words)
     assert code == 2
-    assert len(said) == 1
-    assert message in said[0]
+    assert len(printed) == 1
+    assert message in printed[0]
     assert not (tmp_path / "t.parquet").exists()
 
 

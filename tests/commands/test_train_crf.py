@@ -123,8 +123,8 @@ def test_of_one_site_nothing_is_measured_and_the_reason_is_told(
     data, output = write_sets(tmp_path / "pages", n_sites=1), tmp_path / "mine"
     words = ["--gold", str(data / "news.jsonl"), "--output", str(output), "--iterations", "2"]
     assert run(*words, *start) == 0
-    told = "not measured: all pages to learn from are of one site"
-    assert f"victor: {told}" in capsys.readouterr().err
+    report = "not measured: all pages to learn from are of one site"
+    assert f"victor: {report}" in capsys.readouterr().err
     assert (
         json.loads((output / "metrics.json").read_text())["not_measured"] in (output / "CARD.md").read_text()
     )

@@ -50,8 +50,8 @@ def test_processes_that_import_it_at_once_share_one_folder_and_clean_as_we_do(ar
     expected = victor_spark.clean(html).text
     processes = [start(archive) for _ in range(3)]
     for process in processes:
-        told, _ = process.communicate(html)
-        text, packages, models, uncompiled = json.loads(told)
+        report, _ = process.communicate(html)
+        text, packages, models, uncompiled = json.loads(report)
         assert text == expected
         whole = unpacking.unpacked(archive)
         assert packages == [f"{whole}/victor_html/__init__.py", f"{whole}/victor_spark/__init__.py"]

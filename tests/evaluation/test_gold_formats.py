@@ -122,7 +122,7 @@ def _pages_too_many(path: Path) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("make", "error", "says"),
     [
-        (lambda _: ("missing",), InputError, "there is no gold at"),
+        (lambda _: ("missing",), InputError, "no such file or folder of annotated pages"),
         (_empty, InputError, "no page with gold"),
         (_no_files, InputError, "no files in"),
         (_twice, InputError, "two gold pages"),

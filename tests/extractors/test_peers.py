@@ -12,10 +12,11 @@ from tests.extractors.pages import page
 from tests.html.pages import articles
 from victor_spark import extractors
 from victor_spark.blocks import Page
-from victor_spark.errors import STATUSES, UsageError
+from victor_spark.errors import UsageError
 from victor_spark.extractors import peers
 from victor_spark.langid.labels import languages
 from victor_spark.pipeline import Settings, models
+from victor_spark.statuses import STATUSES
 
 SENTENCES = (
     "The mayor of Podhora opened the new bridge on Saturday, and half of the town came to see it. ",

@@ -126,9 +126,9 @@ def test_a_circle_of_redirects_and_an_endless_one_are_left(
             site.own[f"/n{n}"] = sites.redirect(f"/n{n + 1}")
         fetch(tmp_path, [f"{site.base}/a", f"{site.base}/n0"], "--delay", "0")
         assert len(site.asked) == 1 + 2 + 11
-    said = capsys.readouterr().err
-    assert "1 redirect_loop" in said
-    assert "1 too_many_redirects" in said
+    message = capsys.readouterr().err
+    assert "1 redirect_loop" in message
+    assert "1 too_many_redirects" in message
 
 
 def test_endless_slow_and_lying_answers_are_cut_and_say_so(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_stopped_fetch_clipped_anywhere_goes_on(tmp_path: Path, site: Site) ->
 
 
 @pytest.mark.parametrize(
-    ("listed", "name", "said"),
+    ("listed", "name", "message"),
     [
         ("just words\nftp://x.example/\n", "x.warc.gz", "holds no http:// or https:// address"),
         ("http://x.example/", "x.warc", "must end in .warc.gz"),
@@ -267,11 +267,11 @@ def test_a_stopped_fetch_clipped_anywhere_goes_on(tmp_path: Path, site: Site) ->
     ],
 )
 def test_bad_input_is_one_clear_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], listed: str, name: str, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], listed: str, name: str, message: str
 ) -> None:
     (tmp_path / "urls.txt").write_text(listed)
     assert main(["fetch", str(tmp_path / "urls.txt"), "--output", str(tmp_path / name)]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_file_that_is_no_warc_is_not_added_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
 
     python tests/fuzz/html5lib_tests.py      gets them into .venv/html5lib-tests
 
-`./dev test-checked` does that; where they can't be had the tests that need them are skipped.
+`./dev test-checked` does that; without them, the tests that need them are skipped.
 """
 
 import json

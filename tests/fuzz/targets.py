@@ -27,7 +27,7 @@ from tests.templates.test_repeats import by_definition, strings
 from tests.templates.test_tokens import EXPRESSIONS
 from victor_html.elements import in_source
 from victor_html.parse import parse
-from victor_spark import errors, pipeline
+from victor_spark import pipeline
 from victor_spark.evaluation import cleaneval
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.charset import as_utf8
@@ -36,6 +36,7 @@ from victor_spark.kernels import code_points, crf, letters, ngrams, source
 from victor_spark.kernels import memory_views as views
 from victor_spark.langid import normalise, repair, scores
 from victor_spark.langid.profiles import Profiles
+from victor_spark.statuses import STATUSES
 from victor_spark.templates import patterns as template_patterns
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.repeats import corpus, repeats, suffix_array
@@ -96,7 +97,7 @@ def blocks_are_the_visible_text(content: bytes) -> None:
 def is_cleaned(content: bytes) -> None:
     """Any bytes as a page give a document whose status is one of the list, with the models that ship."""
     document = cleaner()(Record(None, "http://site.example/", "made.warc.gz", 0, len(content), content))
-    assert document.status in errors.STATUSES
+    assert document.status in STATUSES
 
 
 @cache

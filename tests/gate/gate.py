@@ -33,7 +33,7 @@ from victor_spark.evaluation.measures import Interval
 from victor_spark.extractors import CLEANERS, MODELS, template
 from victor_spark.logs import track
 from victor_spark.model import files as model_files
-from victor_spark.model.table import from_conf
+from victor_spark.model.features import from_conf
 from victor_spark.train.crfsuite import TrainingOptions
 
 N_FOLDS: Final = 3

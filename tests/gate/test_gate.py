@@ -1,4 +1,4 @@
-"""The gate: passes what it pinned, fails what fell, notices other gold, and does without data."""
+"""The gate passes figures at their floors, fails lower ones, detects changed gold, and runs without gold."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,22 +22,22 @@ def run(data: Path, *options: str) -> int:
     return gate.main(["--data", str(data), "--floors", str(data / "floors.toml"), "--jobs", "1", *options])
 
 
-def once(measure: Callable[..., Any]) -> Callable[..., Any]:
-    """Measures the first time, and remembers: the pages stay the same."""
-    kept: list[Any] = []
+def cached(measure: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its first result kept: the pages are the same in every call."""
+    results: list[Any] = []
 
     def measured(pages: Sequence[gold.GoldPage], *, n_jobs: int) -> Any:
-        kept[:] = kept or [measure(pages, n_jobs=n_jobs)]
-        return kept[0]
+        results[:] = results or [measure(pages, n_jobs=n_jobs)]
+        return results[0]
 
     return measured
 
 
-def test_what_was_pinned_passes_and_what_fell_fails(
+def test_pinned_figures_pass_and_lower_ones_fail(
     data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gate, "seen", once(gate.seen))
-    monkeypatch.setattr(gate, "unseen", once(gate.unseen))
+    monkeypatch.setattr(gate, "seen", cached(gate.seen))
+    monkeypatch.setattr(gate, "unseen", cached(gate.unseen))
     assert run(data) == 1  # nothing pinned yet
     assert run(data, "--pin") == 0
     assert run(data) == 0
@@ -48,11 +48,11 @@ def test_what_was_pinned_passes_and_what_fell_fails(
     assert run(data) == 1
     assert "below its floor 1.500" in capsys.readouterr().out
     assert run(data, "--pin") == 2
-    assert run(data, "--pin", "--lower-because", "it was a dream") == 0
-    assert "it was a dream" in floors.read_text()
+    assert run(data, "--pin", "--lower-because", "the floor was wrong") == 0
+    assert "the floor was wrong" in floors.read_text()
 
 
-def test_other_gold_pages_are_noticed_before_anything_is_measured(
+def test_changed_gold_pages_are_detected_before_the_measurement(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (data / "floors.toml").write_text('gold = "of other pages"\n')
@@ -60,12 +60,14 @@ def test_other_gold_pages_are_noticed_before_anything_is_measured(
     assert "not those the floors were pinned on" in capsys.readouterr().out
 
 
-def test_without_data_the_gate_says_so_and_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_gold_pages_the_gate_measures_nothing_and_passes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert gate.main(["--data", str(tmp_path / "nowhere")]) == 0
     assert "nothing measured" in capsys.readouterr().out
 
 
-def test_the_sample_is_fixed_prefers_dev_and_is_told_apart_by_its_hash(data: Path) -> None:
+def test_the_sample_is_fixed_takes_the_dev_split_first_and_its_hash_identifies_it(data: Path) -> None:
     pages = sample.fixed_sample(data / "pages", 6)
     assert pages == sample.fixed_sample(data / "pages", 6)
     assert {(page.set, page.split) for page in pages} == {("news", "dev"), ("forum", "dev")}
@@ -74,7 +76,7 @@ def test_the_sample_is_fixed_prefers_dev_and_is_told_apart_by_its_hash(data: Pat
     assert gold.fingerprint(pages) != gold.fingerprint(other)
 
 
-def test_newer_sets_beside_the_older_ones_are_in_the_sample_and_others_there_are_not(data: Path) -> None:
+def test_the_sample_includes_the_newer_sets_but_no_unknown_ones(data: Path) -> None:
     older = sample.fixed_sample(data / "pages", 6)
     assert set(sample.files(data / "pages")) == {"news", "forum"}
     write_sets(data / "more")

@@ -184,7 +184,7 @@ class Hdfs(Servers):
             folder = f"-Ddfs.datanode.data.dir={self.folder / name}"
             self.start(name, "hdfs.server.datanode.DataNode", folder, *options, heap="128m")
         for number in numbers:
-            self.daemons[f"datanode-{number}"].said(_REPORTED)
+            self.daemons[f"datanode-{number}"].wait_for(_REPORTED)
 
     def ask(self, operation: str, path: str, method: str = "PUT", **parameters: object) -> dict[str, Any]:
         """Does something as the superuser, by WebHDFS."""

@@ -171,8 +171,8 @@ def _run(command: Sequence[str], variables: Mapping[str, str] | None = None) -> 
         command, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        said = (done.stdout + done.stderr)[-2000:]
-        raise subprocess.CalledProcessError(done.returncode, f"{shlex.join(command)}\n{said}")
+        message = (done.stdout + done.stderr)[-2000:]
+        raise subprocess.CalledProcessError(done.returncode, f"{shlex.join(command)}\n{message}")
 
 
 @dataclass
@@ -195,7 +195,7 @@ class Network:
             f"{_LOOPBACK_UP}; print('up', flush=True); signal.pause()",
         ]
         holder = Daemon.started(command, folder / "network.log", os.environ)
-        holder.said(re.compile("up"))
+        holder.wait_for(re.compile("up"))
         return cls(holder, folder)
 
     def start(self, name: str, command: Sequence[str], variables: Mapping[str, str]) -> Daemon:

@@ -59,10 +59,10 @@ def test_the_cluster_of_compose_cleans_a_crawl_in_the_image(image: Image, tmp_pa
 
     try:
         started.append(network.start("minio", store.command(), os.environ))
-        started[-1].said(re.compile("Start Seaweed S3 API Server"))
-        start("master").said(standalone._MASTER_UP)
+        started[-1].wait_for(re.compile("Start Seaweed S3 API Server"))
+        start("master").wait_for(standalone._MASTER_UP)
         for name in ("worker-1", "worker-2"):
-            start(name).said(standalone._WORKER_UP)
+            start(name).wait_for(standalone._WORKER_UP)
         for name, command in compose.runs():
             job = start(name, command)
             assert job.process.wait(600) == 0, job.tail()

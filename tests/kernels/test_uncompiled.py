@@ -55,7 +55,7 @@ KERNELS = (
     "trees",
 )
 PARSE = ("tokenizer", "construction", "serializer")
-RENDERING = ("walk", "writer")
+RENDERING = ("walk", "markdown_writer")
 
 a_few = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -97,7 +97,7 @@ def slow() -> dict[str, ModuleType]:
     twins["rendering.structure"] = from_source("rendering.structure")
     twins["rendering.structure"].__dict__.update(Walk=from_source("rendering.walk").Walk)
     twins["markdown"] = from_source("rendering.markdown")
-    twins["markdown"].__dict__.update(Writer=from_source("rendering.writer").Writer)
+    twins["markdown"].__dict__.update(Writer=from_source("rendering.markdown_writer").Writer)
     twins["model.surroundings"] = from_source("model.surroundings")
     twins["model.surroundings"].__dict__.update(kernel=twins["surroundings"], of_blocks=twins["blocks"])
     twins["model.weights"] = from_source("model.weights")
@@ -344,7 +344,10 @@ def test_decoding(slow: dict[str, ModuleType], seed: int, n_blocks: int, reach: 
 @a_few
 def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None:
     dice = np.random.default_rng(seed)
-    marginals, said = dice.dirichlet((1, 1, 1), n_blocks), dice.normal(size=(2, n_blocks)).astype(np.float32)
+    marginals, log_odds = (
+        dice.dirichlet((1, 1, 1), n_blocks),
+        dice.normal(size=(2, n_blocks)).astype(np.float32),
+    )
     words = dice.integers(0, 20, n_blocks).astype(np.float64)
     starts, ends = np.zeros(n_blocks, dtype=np.int32), dice.integers(1, 9, n_blocks).astype(np.int32)
     results = []
@@ -355,9 +358,9 @@ def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None
         deciding.keep_best(*map(memoryview, (marginals, words)), 1.0, 0.2, 0.7, *filled)
         f1 = deciding.expected_f1(*map(memoryview, (marginals, words, kept, of_levels[1:])))
         mean = deciding.mean_content(*map(memoryview, (marginals, starts, ends, kept))) if kept.any() else 0.0
-        chain.revise(*map(memoryview, (marginals, *said, words)), 0.6, memoryview(revised))
+        chain.revise(*map(memoryview, (marginals, *log_odds, words)), 0.6, memoryview(revised))
         rows = np.empty((2, n_blocks), dtype=np.float32)
-        chain.told(memoryview(marginals), 1e-4, memoryview(rows))
+        chain.log_odds(memoryview(marginals), 1e-4, memoryview(rows))
         results.append(np.array([*kept.tolist(), f1, mean, *revised.ravel(), *rows.ravel()]))
     np.testing.assert_allclose(*results, rtol=1e-6)
     kept, likely = results[0][:n_blocks] > 0, 1 - marginals[:, 2]

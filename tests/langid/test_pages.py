@@ -15,7 +15,7 @@ from victor_spark import pipeline, preparation
 from victor_spark.document import Document
 from victor_spark.errors import ModelError, UsageError
 from victor_spark.langid.identify import Guess
-from victor_spark.langid.pages import linguist
+from victor_spark.langid.pages import page_identifier
 from victor_spark.warc.records import Record
 
 CZECH = "Starosta obce včera slavnostně otevřel nový most přes řeku, na který občané čekali déle než pět let."
@@ -97,7 +97,7 @@ def test_markup_survives_a_repair_and_offsets_refer_to_the_repaired_page() -> No
 
 def test_a_repair_is_the_same_for_bytes_and_for_text() -> None:
     source = page(misread(CZECH, "utf-8", "windows-1252")).decode()
-    look = linguist(pipeline.language_models()[pipeline.PROFILES])
+    look = page_identifier(pipeline.language_models()[pipeline.PROFILES])
     assert preparation.prepare(source, look)[0].html == preparation.prepare(source.encode(), look)[0].html
 
 
@@ -184,7 +184,7 @@ def test_the_model_of_fasttext_is_read_from_a_file_that_nobody_else_can_name_or_
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     profiles = pipeline.language_models()[pipeline.PROFILES]
     for _ in range(2):
-        linguist(profiles, lid_model=model)
+        page_identifier(profiles, lid_model=model)
     assert [(content, mode) for content, mode, _ in loaded] == [(model, 0o600)] * 2
     assert len({path for _, _, path in loaded}) == 2
     assert list(tmp_path.iterdir()) == [planted]  # nothing is left behind

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.metadata import days, json_ld, names
+from victor_spark.metadata import dates, json_ld, names
 from victor_spark.metadata.extract import Metadata, metadata
 
 URL = "https://www.harbour-news.example/2024/05/03/ferry-is-late"
@@ -217,18 +217,18 @@ def test_names_have_no_introductions_addresses_or_handles(value: list[str], foun
     ],
 )
 def test_dates_are_read_in_the_ways_that_pages_write_them(text: str, found: str | None) -> None:
-    assert days.iso(text) == found
+    assert dates.iso(text) == found
 
 
 def test_a_date_of_numbers_is_read_as_its_country_does() -> None:
-    assert days.iso("3/4/2024", month_first=True) == "2024-03-04"
-    assert days.iso("3/4/2024") == "2024-04-03"
-    assert days.iso("13/4/2024", month_first=True) == "2024-04-13"
+    assert dates.iso("3/4/2024", month_first=True) == "2024-03-04"
+    assert dates.iso("3/4/2024") == "2024-04-03"
+    assert dates.iso("13/4/2024", month_first=True) == "2024-04-13"
 
 
-@given(st.dates(date(days.FIRST_YEAR, 1, 1), date(days.LAST_YEAR, 12, 31)))
+@given(st.dates(date(dates.FIRST_YEAR, 1, 1), date(dates.LAST_YEAR, 12, 31)))
 def test_every_day_written_as_iso_is_read_as_it_is(day: date) -> None:
-    assert days.iso(day.isoformat()) == day.isoformat()
+    assert dates.iso(day.isoformat()) == day.isoformat()
 
 
 def test_of_many_authors_of_a_thread_the_first_is_the_author() -> None:
@@ -493,7 +493,7 @@ def test_an_address_that_is_cut_off_is_no_address() -> None:
     ],
 )
 def test_a_time_is_iso_8601_in_ascii_digits_and_of_24_hours(text: str, time: str) -> None:
-    assert days.iso(text) == time
+    assert dates.iso(text) == time
 
 
 def test_words_like_an_attribute_in_a_value_hide_no_meta_element() -> None:

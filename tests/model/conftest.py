@@ -13,7 +13,7 @@ import pytest
 from tests.html.pages import WORDS, blocks_of
 from victor_spark.blocks import LABELS, Blocks, Float32
 from victor_spark.model.crf import Model
-from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.weights import Names, Origins
 from victor_spark.train.crf import TrainingPage, train
 from victor_spark.train.crfsuite import CRFSUITE_NAME, TrainingOptions

@@ -12,7 +12,7 @@ from victor_spark.blocks import OTHER
 from victor_spark.model import crf, explanation
 from victor_spark.model.crf import Model
 from victor_spark.model.explanation import MAX_EFFECTS, explain
-from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.trees import TreeOptions, TreesOptions
 from victor_spark.train.crf import train
 from victor_spark.train.crfsuite import TrainingOptions
@@ -32,19 +32,21 @@ def model(request: pytest.FixtureRequest, table: FeatureTable) -> Model:
 
 def test_the_stages_end_in_the_models_own_probability(model: Model) -> None:
     for page in some_pages(4, 8):
-        told = explain(model, page.blocks)
-        np.testing.assert_allclose(told.final, 1 - crf.marginals(model, page.blocks)[:, OTHER], atol=1e-9)
-        assert len(told.first_effects) == len(told.last_effects) == len(page.blocks)
-        assert all(len(effects) <= MAX_EFFECTS for effects in (*told.first_effects, *told.last_effects))
+        report = explain(model, page.blocks)
+        np.testing.assert_allclose(report.final, 1 - crf.marginals(model, page.blocks)[:, OTHER], atol=1e-9)
+        assert len(report.first_effects) == len(report.last_effects) == len(page.blocks)
+        assert all(len(effects) <= MAX_EFFECTS for effects in (*report.first_effects, *report.last_effects))
 
 
 def test_what_sets_a_link_apart_is_named_and_speaks_against_it(model: Model) -> None:
     sentence = "<p>A whole sentence, one of several, of a good many words.</p>"
     blocks = blocks_of(sentence * 4 + "<p><a>More</a></p>" + sentence * 4)
-    told = explain(model, blocks).first_effects[4]
-    assert told
-    assert told[0].effect < 0
-    assert [abs(each.effect) for each in told] == sorted((abs(each.effect) for each in told), reverse=True)
+    report = explain(model, blocks).first_effects[4]
+    assert report
+    assert report[0].effect < 0
+    assert [abs(each.effect) for each in report] == sorted(
+        (abs(each.effect) for each in report), reverse=True
+    )
 
 
 def test_effects_are_the_same_in_parts(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.html.pages import blocks_of
 from victor_spark.model import surroundings
-from victor_spark.model.table import FEATURE_SETS, from_conf
+from victor_spark.model.features import FEATURE_SETS, from_conf
 from victor_spark.model.victor_2008 import NAMES, columns
 from victor_spark.model.weights import Names, Origins, Weights
 

@@ -17,8 +17,8 @@ from tests.model.conftest import Trained, some_pages
 from victor_spark.errors import ModelError
 from victor_spark.model import crf
 from victor_spark.model.crf import Model
+from victor_spark.model.features import FeatureTable
 from victor_spark.model.files import FORMAT, from_bytes, read_bytes, to_bytes
-from victor_spark.model.table import FeatureTable
 from victor_spark.train.crf import train
 from victor_spark.train.crfsuite import TrainingOptions, from_crfsuite
 
@@ -166,7 +166,7 @@ def test_a_model_directory_and_its_file_are_read(tmp_path: Path, stored: bytes) 
 
 @pytest.mark.parametrize("missing", ["nowhere", "."])
 def test_a_missing_model_is_an_error(tmp_path: Path, missing: str) -> None:
-    with pytest.raises(ModelError, match="no model there"):
+    with pytest.raises(ModelError, match="no model"):
         read_bytes(tmp_path / missing)
 
 
@@ -185,5 +185,5 @@ def test_the_weights_are_those_of_crfsuites_own_dump(trained: Trained, tmp_path:
 
 
 def test_a_model_keeps_what_is_said_about_it(model: Model) -> None:
-    told = replace(model, about={"trained_on": "a few pages", "říjen": 3})
-    assert from_bytes(to_bytes(told)).about == {"trained_on": "a few pages", "říjen": 3}
+    report = replace(model, about={"trained_on": "a few pages", "říjen": 3})
+    assert from_bytes(to_bytes(report)).about == {"trained_on": "a few pages", "říjen": 3}

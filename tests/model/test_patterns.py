@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.html.pages import articles, blocks_of, texts_of
 from victor_spark.errors import ConfigurationError
-from victor_spark.model.table import from_conf
+from victor_spark.model.features import from_conf
 from victor_spark.model.victor_2008 import compile_patterns, first_matches
 
 TABLE = from_conf("victor-2008")

@@ -15,8 +15,8 @@ from tests.html.pages import blocks_of
 from victor_spark import configuration
 from victor_spark.extractors import MODELS
 from victor_spark.model import crf
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.files import from_bytes
-from victor_spark.model.table import FeatureTable, from_conf
 
 CONFIGURATION = {
     "features/victor-2008": "f27a08ceab23e689",

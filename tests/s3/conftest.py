@@ -74,7 +74,7 @@ class Victor:
         for line in self.process.stdout:
             if found := re.fullmatch(r"code (\d+)\n", line):
                 return int(found[1]), self.lines()
-        raise AssertionError(f"the process ended:\n{self.said()}")
+        raise AssertionError(f"the process ended:\n{self.printed()}")
 
     def kill(self) -> None:
         """Ends the driver with all that it started, as a machine that goes down does."""
@@ -85,20 +85,20 @@ class Victor:
             if pipe is not None:
                 pipe.close()
 
-    def said(self) -> str:
+    def printed(self) -> str:
         """The end of what the command wrote to stderr."""
         with self.log.open(errors="replace") as log:
             log.seek(self.seen)
             return log.read()[-9000:]
 
     def lines(self) -> list[str]:
-        return [line for line in self.said().splitlines() if line.startswith("victor: ")]
+        return [line for line in self.printed().splitlines() if line.startswith("victor: ")]
 
     def run(self, *words: str, code: int = 0) -> list[str]:
         """Runs a command, which must end with the code."""
         self.start(*words)
         found, lines = self.finish()
-        assert found == code, self.said()
+        assert found == code, self.printed()
         return lines
 
     def refused(self, *words: str, code: int = 2) -> str:

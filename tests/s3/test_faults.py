@@ -139,7 +139,7 @@ def test_a_server_that_restarts_in_mid_run_costs_no_row(
     store.between.fault = watch
     command = ("clean", "s3://crawls/in/", "--output", "s3://crawls/restarted", *WAVES)
     ours.start(*command)
-    assert begun.wait(120), ours.said()
+    assert begun.wait(120), ours.printed()
     store.server.kill()
     store.server.start()
     code, _ = ours.finish()
@@ -231,7 +231,7 @@ def test_a_driver_that_dies_within_an_upload_leaves_nothing_visible(
     blocks = '{"default_block_size": 5242880}'
     with victor(store.folder, store.between.url, FSSPEC_S3=blocks) as doomed:
         doomed.start(*command)
-        assert second.wait(120), doomed.said()
+        assert second.wait(120), doomed.printed()
         assert "another run is writing there" in ours.refused(*command)
         doomed.kill()
     dead.set()

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.said import said
+from tests.messages import messages
 from victor_spark.cli import main
 from victor_spark.words import words
 
@@ -158,7 +158,7 @@ def test_without_spark_it_prints_the_same_and_says_so(demo: Demo, tmp_path: Path
     shown = run_demo(tmp_path, "--output", "out", lacking="pyspark", encoding="cp1252")
     assert shown.returncode == 0, shown.stderr
     line = "victor: pyspark is not installed: the sample is cleaned in this process, without Spark"
-    assert said(shown.stderr) == [line]
+    assert messages(shown.stderr) == [line]
     assert shown.stdout == demo.stdout
     assert pq.read_table(tmp_path / "out" / "pages").num_rows == len(demo.rows) + 1
     again = run_demo(tmp_path, "--output", "out", lacking="pyspark")
@@ -171,7 +171,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     mine.write_text("not of a demo")
     refused = run_demo(tmp_path)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "demo-out: holds other files (mine.txt)" in said(refused.stderr)[-1]
+    assert "demo-out: holds other files (mine.txt)" in messages(refused.stderr)[-1]
 
 
 def test_the_default_folder_is_replaced_if_a_demo_made_it(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.recordloader import ArcWarcRecord
 
-from victor_spark.errors import STATUSES
+from victor_spark.statuses import STATUSES
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample"
 SHARDS = ("crawl-00000.warc.gz", "crawl-00001.warc.gz")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.said import said
+from tests.messages import messages
 from tests.spark.crawl import CZECH, PARAGRAPH, Outcome, Response, Victor, page, write_warc
 from victor_spark.cli import main
 
@@ -39,6 +39,6 @@ def victor(capfd: pytest.CaptureFixture[str]) -> Victor:
     def run(*arguments: object) -> Outcome:
         capfd.readouterr()
         code = main([str(argument) for argument in arguments])
-        return Outcome(code, said(capfd.readouterr().err))
+        return Outcome(code, messages(capfd.readouterr().err))
 
     return run

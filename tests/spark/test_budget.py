@@ -130,9 +130,9 @@ def test_over_budget_ends_with_exit_code_3_and_a_larger_one_goes_on(
     assert stopped.code == 3
     assert [line for line in stopped.lines if "error" in line][-1].startswith("victor: error: ")
     assert "--max-failed-shards 0" in stopped.lines[-1]
-    told = json.loads((output / "_run/stopped.json").read_text())
-    assert told["n_failed_shards"] >= 1
-    assert told["stopped"] in stopped.lines[-1]
+    report = json.loads((output / "_run/stopped.json").read_text())
+    assert report["n_failed_shards"] >= 1
+    assert report["stopped"] in stopped.lines[-1]
     assert "Stopped." in (output / "_run/report.html").read_text()
     assert not (output / "_run/run.json").exists()
     assert "; repeat the command with a larger one)" in stopped.lines[-1]

@@ -105,11 +105,11 @@ def test_run_json_counts_the_rows(cleaned: Path) -> None:
 
 
 def test_tasks_count_what_spark_finds_in_their_files(cleaned: Path, spark: SparkSession) -> None:
-    told = json.loads((cleaned / "_run" / "run.json").read_text())
+    report = json.loads((cleaned / "_run" / "run.json").read_text())
     found = vars(of_files(spark.read.parquet(literal(str(cleaned / "pages")))))
     assert found.pop("n_failures") == 0
     assert found.pop("failed_shards") == {}
-    assert found == {name: told[name] for name in found}
+    assert found == {name: report[name] for name in found}
 
 
 def test_the_rdd_engine_gives_the_same_rows(

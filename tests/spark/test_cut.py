@@ -44,8 +44,8 @@ def test_a_cut_shard_is_counted_and_shown_and_loses_no_page_before_its_end(
     ]
     (failed,) = (row for row in found if row["warc_record_offset"] is None)
     assert (failed["status"], failed["reason"]) == ("error", reason)
-    told = json.loads((out / "_run/run.json").read_text())
-    assert (told["n_failed_shards"], told["failed_shards"]) == (1, {str(cut): reason})
+    report = json.loads((out / "_run/run.json").read_text())
+    assert (report["n_failed_shards"], report["failed_shards"]) == (1, {str(cut): reason})
     assert reason in (out / "_run/report.html").read_text()
     assert reason in printed("status", out)
 

@@ -75,15 +75,15 @@ def test_a_shard_that_cannot_be_read_is_a_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"path": "x", "status": "200"}, "has no option status "),
         ({"path": "x", "maxBytes": "many"}, "the option maxbytes can't be 'many'"),
         ({"path": "x", "statuses": "2xx"}, "the option statuses can't be '2xx'"),
     ],
 )
-def test_options_that_make_no_sense_are_named(options: dict[str, str], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_options_that_make_no_sense_are_named(options: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         WarcDataSource(options).reader(StructType())
 
 

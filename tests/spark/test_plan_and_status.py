@@ -55,18 +55,18 @@ def output(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathF
 
 def predicted(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
     assert main(["plan", *map(str, arguments), "--json"]) == 0
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return told
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return report
 
 
 def test_of_a_small_crawl_everything_is_cleaned_and_the_prediction_is_the_count(
     shards: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = predicted(capsys, shards, "--cores", 7)
+    report = predicted(capsys, shards, "--cores", 7)
     found = Counter(row["status"] for row in rows(output))
-    assert told["n_pages"] == len(rows(output)) == N + 10
-    assert told["statuses"] == dict(found)
-    assert (told["n_shards"], told["n_cores"], told["error"]) == (6, 7, 0.0)
+    assert report["n_pages"] == len(rows(output)) == N + 10
+    assert report["statuses"] == dict(found)
+    assert (report["n_shards"], report["n_cores"], report["error"]) == (6, 7, 0.0)
 
 
 def test_of_a_larger_one_a_sample_tells_about_as_much(
@@ -77,14 +77,14 @@ def test_of_a_larger_one_a_sample_tells_about_as_much(
 ) -> None:
     monkeypatch.setattr(estimate, "RANGE_BYTES", 8 << 10)
     monkeypatch.setattr(estimate, "N_RANGES", 12)
-    told = predicted(capsys, shards)
+    report = predicted(capsys, shards)
     n_rows = len(rows(output))
-    sampled = told["sample"]
+    sampled = report["sample"]
     assert isinstance(sampled, dict)
     assert sampled["n_pages"] < n_rows / 2
-    assert told["n_pages"] == pytest.approx(n_rows, rel=0.35)
+    assert report["n_pages"] == pytest.approx(n_rows, rel=0.35)
     written = sum(size for name, (size, _) in tree(output / "pages").items() if name.endswith(".parquet"))
-    assert told["n_output"] == pytest.approx(written, rel=0.75)
+    assert report["n_output"] == pytest.approx(written, rel=0.75)
 
 
 def test_the_total_of_one_small_page_is_its_size_on_a_system_without_processor_affinity(
@@ -94,9 +94,9 @@ def test_the_total_of_one_small_page_is_its_size_on_a_system_without_processor_a
     monkeypatch.delattr("os.sched_getaffinity", raising=False)
     small = tmp_path / "page.html"
     small.write_text("<p>A page.")
-    told = predicted(capsys, small)
-    assert told["n_bytes"] == told["largest"] == told["sample"]["n_bytes"] == small.stat().st_size
-    assert told["n_cores"] >= 1
+    report = predicted(capsys, small)
+    assert report["n_bytes"] == report["largest"] == report["sample"]["n_bytes"] == small.stat().st_size
+    assert report["n_cores"] >= 1
 
 
 def test_a_plan_for_people_is_a_few_lines(shards: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,10 +138,10 @@ def test_shards_that_cannot_be_had_or_have_no_size_leave_the_sample_to_the_other
     gone = [f"http://127.0.0.1:9/{n}.warc.gz" for n in range(4)]
     listed = tmp_path / "warc.paths"
     listed.write_text("\n".join([*gone[:2], str(good), *gone[2:]]))
-    told = predicted(capsys, listed, "--max-failed-shards", 4)
-    assert (told["n_shards"], told["n_unavailable"], told["n_splits"]) == (5, 4, 1)
-    assert told["n_bytes"] == predicted(capsys, good)["n_bytes"] < 1 << 20
-    assert (told["n_pages"], told["error"], told["statuses"]) == (1, 0.0, {"ok": 1})
+    report = predicted(capsys, listed, "--max-failed-shards", 4)
+    assert (report["n_shards"], report["n_unavailable"], report["n_splits"]) == (5, 4, 1)
+    assert report["n_bytes"] == predicted(capsys, good)["n_bytes"] < 1 << 20
+    assert (report["n_pages"], report["error"], report["statuses"]) == (1, 0.0, {"ok": 1})
     assert main(["plan", str(listed), "--max-failed-shards", "4"]) == 0
     printed = capsys.readouterr()
     assert "sample   1 range, " in printed.out
@@ -163,8 +163,8 @@ def test_where_no_page_could_be_read_nothing_is_estimated(
     assert lines[2] == "sample   no page could be read, so there is no estimate"
     assert lines[3].strip().startswith("1 shard couldn't be read to the end, such as ")
     assert len(lines) == 4
-    told = predicted(capsys, broken, "--max-failed-shards", 1)
-    assert (told["n_pages"], told["hours"], told["n_output"]) == (None, None, None)
+    report = predicted(capsys, broken, "--max-failed-shards", 1)
+    assert (report["n_pages"], report["hours"], report["n_output"]) == (None, None, None)
     assert list(estimate.ranges(plan.plan(plan.of_shards([Shard("x", None, "warc")]), n_cores=1))) == []
 
 
@@ -185,9 +185,9 @@ def test_shards_that_cannot_be_read_are_told_with_the_reason_and_pages_add_up(
     lines = printed.out.splitlines()
     assert f"2 shards couldn't be read to the end, such as {tmp_path / 'b.warc.gz'}: " in lines[3]
     assert lines[4:6] == ["pages    6", "         http_status 83.3%, ok 16.7%"]
-    told = predicted(capsys, tmp_path, "--max-failed-shards", 2)
-    assert told["statuses"] == {"http_status": 5, "ok": 1}
-    assert set(told["sample"]["failed_shards"]) == {str(tmp_path / f"{name}.warc.gz") for name in "bc"}
+    report = predicted(capsys, tmp_path, "--max-failed-shards", 2)
+    assert report["statuses"] == {"http_status": 5, "ok": 1}
+    assert set(report["sample"]["failed_shards"]) == {str(tmp_path / f"{name}.warc.gz") for name in "bc"}
 
 
 def test_a_plan_ends_as_the_run_that_it_plans(tmp_path: Path, victor: Victor) -> None:
@@ -205,8 +205,8 @@ def test_a_plan_ends_as_the_run_that_it_plans(tmp_path: Path, victor: Victor) ->
 
 
 def test_the_time_of_a_run_includes_its_start(shards: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = predicted(capsys, shards, "--cores", 1000)
-    assert told["hours"] * 3600 > told["start_seconds"] >= estimate.START_SECONDS
+    report = predicted(capsys, shards, "--cores", 1000)
+    assert report["hours"] * 3600 > report["start_seconds"] >= estimate.START_SECONDS
 
 
 def test_an_output_in_a_store_is_looked_at_before_anything_is_spent(
@@ -219,14 +219,14 @@ def test_an_output_in_a_store_is_looked_at_before_anything_is_spent(
         client.put_object(Bucket="outs", Key="taken", Body=b"mine")
         client.put_object(Bucket="outs", Key="full/thesis.tex", Body=b"mine")
         before = client.list_objects_v2(Bucket="outs")["KeyCount"]
-        for output, said in (
+        for output, message in (
             ("s3://outs/taken", "is a file"),
             ("s3://outs/full", "holds other files (thesis.tex)"),
             ("s3://nobody/out", "no such bucket"),
         ):
             outcome = victor("plan", shards, "--output", output)
             assert (outcome.code, len(outcome.lines)) == (2, 1)
-            assert said in outcome.lines[0]
+            assert message in outcome.lines[0]
         assert victor("plan", shards, "--output", "s3://outs/fresh").code == 0
         assert client.list_objects_v2(Bucket="outs")["KeyCount"] == before
 
@@ -234,10 +234,10 @@ def test_an_output_in_a_store_is_looked_at_before_anything_is_spent(
 def test_a_complete_run_has_status_0(output: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = tree(output)
     assert main(["status", str(output), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["complete"]
-    assert told["n_rows"] == N + 10
-    assert {wave["state"] for wave in told["waves"]} == {"done"}
+    report = json.loads(capsys.readouterr().out)
+    assert report["complete"]
+    assert report["n_rows"] == N + 10
+    assert {wave["state"] for wave in report["waves"]} == {"done"}
     assert main(["status", str(output)]) == 0
     assert "complete" in capsys.readouterr().out
     assert tree(output) == before
@@ -256,11 +256,11 @@ def test_what_is_missing_lost_or_failed_is_told(
     )
     next((partly / "pages").glob("wave-00002-*")).unlink()
     assert main(["status", str(partly), "--json"]) == 4
-    told = json.loads(capsys.readouterr().out)
-    assert not told["complete"]
-    assert [wave["state"] for wave in told["waves"][:4]] == ["missing", "failed", "lost", "done"]
-    assert told["n_rows"] < N
-    assert 0 < told["share_done"] < 1
+    report = json.loads(capsys.readouterr().out)
+    assert not report["complete"]
+    assert [wave["state"] for wave in report["waves"][:4]] == ["missing", "failed", "lost", "done"]
+    assert report["n_rows"] < N
+    assert 0 < report["share_done"] < 1
     assert main(["status", str(partly)]) == 4
     shown = capsys.readouterr().out
     assert "wave 1 failed: No space left on device" in shown

@@ -26,27 +26,27 @@ def finished(spark: SparkSession, crawl: Path, tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture(scope="module")
-def told(finished: Path) -> dict[str, Any]:
+def stated(finished: Path) -> dict[str, Any]:
     content: dict[str, Any] = json.loads((finished / "_run/run.json").read_text())
     return content
 
 
 @pytest.mark.spark
 def test_run_json_counts_languages_sites_and_lengths_of_pages_with_text(
-    finished: Path, told: dict[str, Any]
+    finished: Path, stated: dict[str, Any]
 ) -> None:
     ok = [row for row in rows(finished) if row["status"] == "ok"]
-    assert told["languages"] == Counter(row["language"] for row in ok)
-    assert told["sites"] == Counter(row["url_host_name"] for row in ok)
-    assert told["lengths"] == Counter(str(1 << (len(row["text"]).bit_length() - 1)) for row in ok)
+    assert stated["languages"] == Counter(row["language"] for row in ok)
+    assert stated["sites"] == Counter(row["url_host_name"] for row in ok)
+    assert stated["lengths"] == Counter(str(1 << (len(row["text"]).bit_length() - 1)) for row in ok)
 
 
 @pytest.mark.spark
 def test_every_stage_of_every_wave_took_time_and_came_back_from_the_tasks(
-    finished: Path, told: dict[str, Any]
+    finished: Path, stated: dict[str, Any]
 ) -> None:
-    assert len(told["waves"]) > 1
-    assert sum(wave["n_pages"] for wave in told["waves"]) == told["n_pages"]
+    assert len(stated["waves"]) > 1
+    assert sum(wave["n_pages"] for wave in stated["waves"]) == stated["n_pages"]
     sums = dict.fromkeys(STAGES, 0.0)
     for path in (finished / "_run/ledger").iterdir():
         entry = json.loads(path.read_text())
@@ -54,7 +54,7 @@ def test_every_stage_of_every_wave_took_time_and_came_back_from_the_tasks(
         assert sum(entry["stages"].values()) > 0
         for stage, seconds in entry["stages"].items():
             sums[stage] += seconds
-    assert told["stages"] == pytest.approx(sums, abs=0.01)
+    assert stated["stages"] == pytest.approx(sums, abs=0.01)
     assert all(sums[stage] > 0 for stage in ("read", "canonical", "decide"))
 
 
@@ -72,7 +72,7 @@ class _Links(HTMLParser):
 
 
 @pytest.mark.spark
-def test_the_report_needs_nothing_else_and_shows_every_chart(finished: Path, told: dict[str, Any]) -> None:
+def test_the_report_needs_nothing_else_and_shows_every_chart(finished: Path, stated: dict[str, Any]) -> None:
     page = (finished / "_run/report.html").read_text()
     found = _Links(page)
     assert not found.loaded
@@ -81,20 +81,20 @@ def test_the_report_needs_nothing_else_and_shows_every_chart(finished: Path, tol
     assert (found.tags["svg"], found.tags["script"]) == (1, 0)
     for words in ("Pages done", "Languages", "Sites with most pages", "Lengths of texts", "Reasons"):
         assert words in page
-    assert all(host in page for host in told["sites"])
+    assert all(host in page for host in stated["sites"])
 
 
 @pytest.mark.spark
-def test_whatever_pages_say_of_themselves_is_text_in_the_report(told: dict[str, Any]) -> None:
+def test_whatever_pages_say_of_themselves_is_text_in_the_report(stated: dict[str, Any]) -> None:
     evil = "<script>alert(1)</script>"
-    page = record.html({**told, "sites": {evil: 3}, "reasons": {"error": {evil: 1}}, "stopped": evil})
+    page = record.html({**stated, "sites": {evil: 3}, "reasons": {"error": {evil: 1}}, "stopped": evil})
     assert evil not in page
 
 
 @pytest.mark.spark
-def test_a_run_without_pages_has_a_report(told: dict[str, Any]) -> None:
+def test_a_run_without_pages_has_a_report(stated: dict[str, Any]) -> None:
     none: dict[str, Any] = {name: {} for name in ("statuses", "reasons", "languages", "sites", "lengths")}
-    assert "0 pages" in record.html({**told, **none, "n_pages": 0, "n_rows": 0, "n_waves": 0, "waves": []})
+    assert "0 pages" in record.html({**stated, **none, "n_pages": 0, "n_rows": 0, "n_waves": 0, "waves": []})
 
 
 def wave(finished_at: str, seconds: float, n_pages: int) -> dict[str, Any]:

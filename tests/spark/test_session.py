@@ -15,7 +15,7 @@ import pytest
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from tests.said import said
+from tests.messages import messages
 from tests.spark.crawl import PARAGRAPH, Response, page, write_warc
 from victor_spark.cli import main
 from victor_spark.errors import ConfigurationError, UsageError
@@ -147,7 +147,7 @@ def test_what_is_no_master_is_refused_in_one_line_before_java_starts(
     words = [str(tmp_path / "page.html"), "--output", str(tmp_path / "out"), "--master", master]
     for command in ("clean", "plan"):
         assert main([command, *words]) == 2
-        (line,) = said(capsys.readouterr().err)
+        (line,) = messages(capsys.readouterr().err)
         assert f"--master {master or repr('')}: not a Spark master (local, " in line
 
 
@@ -192,7 +192,7 @@ def test_an_unreachable_master_is_one_line_and_exit_code_2(tmp_path: Path, maste
         text=True,
         check=False,
     )
-    lines = said(finished.stderr)
+    lines = messages(finished.stderr)
     assert (finished.returncode, len(lines)) == (2, 1)
     assert f"no master can be reached at {address} (Connection refused)" in lines[0]
     assert not (tmp_path / "out").exists()

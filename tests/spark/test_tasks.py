@@ -55,8 +55,8 @@ def batches(rows: list[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
 
 def written(rows: Iterator[pa.RecordBatch], target: Target) -> dict[str, Any]:
     (batch,) = write_partition(rows, target=target)
-    told: dict[str, Any] = json.loads(batch.column("report")[0].as_py())
-    return told
+    report: dict[str, Any] = json.loads(batch.column("report")[0].as_py())
+    return report
 
 
 Place = Callable[[str], LocalFiles | CloudFiles]
@@ -74,12 +74,12 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 @pytest.mark.parametrize("partition_by", [(), ("language",)])
 def test_a_task_tells_its_files_and_what_their_rows_say(place: Place, partition_by: tuple[str, ...]) -> None:
     files = place(f"told č 50% {partition_by}")
-    told = written(batches(ROWS), Target(files.location, tables.PAGES, partition_by))
-    assert told["files"] == files.below("")
-    assert {name.rpartition("/")[0] for name in told["files"]} == (
+    report = written(batches(ROWS), Target(files.location, tables.PAGES, partition_by))
+    assert report["files"] == files.below("")
+    assert {name.rpartition("/")[0] for name in report["files"]} == (
         {"language=cs", "language=en", "language=__HIVE_DEFAULT_PARTITION__"} if partition_by else {""}
     )
-    assert told["counts"] == {
+    assert report["counts"] == {
         "n_rows": 5,
         "n_failures": 1,
         "statuses": {"ok": 2, "http_status": 2, "error": 1},
@@ -90,7 +90,7 @@ def test_a_task_tells_its_files_and_what_their_rows_say(place: Place, partition_
         "lengths": {"4": 1, "2": 1},
     }
     found: list[dict[str, Any]] = []
-    for name in told["files"]:
+    for name in report["files"]:
         table = pq.read_table(pa.BufferReader(files.read(name) or b""))
         assert tables.schema_version(table.schema) == tables.PAGES_VERSION
         assert ("language" in table.schema.names) is (not partition_by)
@@ -136,9 +136,9 @@ def test_what_no_task_told_is_not_published(place: Place) -> None:
     staged = output.staged("run-1", 3)
     target = Target(f"{files.location}/{staged}", tables.PAGES, ("language",))
     written(batches(ROWS[:2]), target)  # an attempt that Spark had given up
-    told = written(batches(ROWS[:2]), target)
+    report = written(batches(ROWS[:2]), target)
     assert len(files.below(staged)) == 4
-    moved = output.publish(files, "run-1", 3, told["files"])
+    moved = output.publish(files, "run-1", 3, report["files"])
     assert files.below("pages") == moved
     assert sorted(name.partition("/")[0] for name in moved) == ["language=cs", "language=en"]
     assert files.below(staged) == {}
@@ -181,15 +181,15 @@ def test_it_does_for_files_what_the_local_one_does(client: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("S3Exception: null (Service: S3, Status Code: 403, Request ID: 1)", "the store denies access (403)"),
         ("a.warc.gz: the credentials expired (ExpiredToken)", "the credentials expired (ExpiredToken)"),
         ("java.lang.Error: bad length: 400 bytes\n\tat a.B.c(DAGScheduler.scala:403)", None),
     ],
 )
-def test_only_a_store_that_refuses_is_named_as_one(tmp_path: Path, line: str, said: str | None) -> None:
-    expected = pytest.raises(OutputError if said else RuntimeError, match=re.escape(said or line))
+def test_only_a_store_that_refuses_is_named_as_one(tmp_path: Path, line: str, message: str | None) -> None:
+    expected = pytest.raises(OutputError if message else RuntimeError, match=re.escape(message or line))
     with expected, disk_errors(str(tmp_path)):
         raise RuntimeError(line)
 

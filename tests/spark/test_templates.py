@@ -206,8 +206,8 @@ def test_a_second_crawl_brings_the_table_up_to_date(mined: Path, tmp_path: Path,
     old = next(row for row in found if "printed" in row["regex"])
     assert (old["document_frequency"], old["vanished"]) == (12, True)
     assert any("new" in row["regex"] and not row["vanished"] for row in found)
-    told: Outcome = victor("templates", "diff", mined, output)
-    assert told.code == 0
+    stated: Outcome = victor("templates", "diff", mined, output)
+    assert stated.code == 0
 
 
 def test_other_views_are_mined_too(tmp_path: Path) -> None:

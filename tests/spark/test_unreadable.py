@@ -203,7 +203,7 @@ def test_a_page_file_that_kills_whoever_reads_it_has_its_row(
 ) -> None:
     path = tmp_path / "a.html"
     path.write_bytes(making.page(1))
-    monkeypatch.setattr(records, "judged", lambda *_: os.abort())
+    monkeypatch.setattr(records, "outcome_of", lambda *_: os.abort())
     (row,) = cleaned([resolve([str(path)])[0]])
     assert (row["url"], row["status"], row["warc_record_offset"]) == (path.as_uri(), "crash", 0)
 

@@ -222,7 +222,7 @@ def test_a_longer_string_that_shorter_ones_cover_is_left_out(monkeypatch: pytest
     ]
     pages = ["\n".join([*dice.choice(menus), *prose(dice), ""]) for _ in range(30)]
     few = mine("heron.example", pages)
-    monkeypatch.setattr(repeats, "needed", lambda _corpus, _edges, _found, rows, _anchors: rows)
+    monkeypatch.setattr(repeats, "uncovered", lambda _corpus, _edges, _found, rows, _anchors: rows)
     all_of_them = mine("heron.example", pages)
     assert len(few.templates) < len(all_of_them.templates)
     assert [cleaned(few, page) for page in pages] == [cleaned(all_of_them, page) for page in pages]

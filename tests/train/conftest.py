@@ -2,7 +2,7 @@
 
 import pytest
 
-from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.features import FeatureTable, from_conf
 
 
 @pytest.fixture(scope="session")

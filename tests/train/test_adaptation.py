@@ -14,7 +14,7 @@ from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT
 from victor_spark.errors import ModelError
 from victor_spark.model import crf, files
 from victor_spark.model.crf import Model
-from victor_spark.model.table import FeatureTable, from_conf
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.trees import TreeOptions, TreesOptions
 from victor_spark.train import crf as training
 from victor_spark.train.crf import TrainingPage, train

@@ -16,8 +16,8 @@ from victor_spark.errors import ModelError
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
 from victor_spark.model import trees
+from victor_spark.model.features import from_conf
 from victor_spark.model.files import from_bytes, to_bytes
-from victor_spark.model.table import from_conf
 from victor_spark.model.weights import NAME_FEATURES, Names, Origins, Weights, check
 from victor_spark.train import crf as training
 from victor_spark.train.crf import train

@@ -20,8 +20,8 @@ from victor_spark.evaluation.labelling import label
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
 from victor_spark.model import weights
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.files import from_bytes, to_bytes
-from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.model.trees import TreeOptions, TreesOptions
 from victor_spark.model.weights import MAX_ORIGINS as MOST
 from victor_spark.model.weights import ORIGIN_FEATURES, Names, Origins, Weights, check
@@ -58,10 +58,10 @@ def test_pages_look_like_the_collection_that_is_written_like_them() -> None:
     check(with_origins(known))
     old, new = collections[:2].tolist()
     for source, own, other in ((OLD, old, new), (NEW, new, old)):
-        said = rows_of(known, page(source), MOST)
-        assert said[own, 0] > np.log(0.8) > np.log(0.2) > said[other, 0]
-        assert not said[2:].any()
-        assert (said == said[:, :1]).all()
+        found_rows = rows_of(known, page(source), MOST)
+        assert found_rows[own, 0] > np.log(0.8) > np.log(0.2) > found_rows[other, 0]
+        assert not found_rows[2:].any()
+        assert (found_rows == found_rows[:, :1]).all()
 
 
 def test_only_collections_of_several_sites_count_and_of_those_the_largest() -> None:
@@ -97,11 +97,11 @@ def test_pages_of_one_collection_teach_nothing_and_one_without_pages_is_never_li
     assert not rows_of(
         learn_origins(pages, np.array([0, NONE], dtype=np.int32), 1, VOCABULARY), pages[0], MOST
     ).any()
-    said = rows_of(
+    found_rows = rows_of(
         learn_origins(pages * 9, np.array([0, 2] * 9, dtype=np.int32), 3, VOCABULARY), pages[0], MOST
     )
-    assert said[1, 0] == pytest.approx(np.log(1e-3))
-    assert said[0, 0] > said[2, 0] > said[1, 0]
+    assert found_rows[1, 0] == pytest.approx(np.log(1e-3))
+    assert found_rows[0, 0] > found_rows[2, 0] > found_rows[1, 0]
 
 
 @given(
@@ -160,8 +160,8 @@ def test_a_model_knows_its_collections_and_keeps_them_when_it_is_stored(small: F
     assert len(model.weights.origins.weights) == 2
     np.testing.assert_array_equal(again.weights.origins.weights, model.weights.origins.weights)
     row = model.table.names.index("origin.0")
-    said = [model.values(each.blocks)[row, 0] for each in pages]
-    assert np.ptp(said[::2]) == np.ptp(said[1::2]) == 0 != said[0] - said[1]
+    found_rows = [model.values(each.blocks)[row, 0] for each in pages]
+    assert np.ptp(found_rows[::2]) == np.ptp(found_rows[1::2]) == 0 != found_rows[0] - found_rows[1]
 
 
 def test_a_page_is_learnt_from_with_what_other_sites_say_of_its_collection(small: FeatureTable) -> None:
@@ -183,9 +183,9 @@ def test_a_page_is_learnt_from_with_what_other_sites_say_of_its_collection(small
     rows = [small.names.index(f"origin.{number}") for number in (0, 1)]
     numbers = origin_numbers([each.collection for each in pages], [each.site for each in pages]).tolist()
 
-    def hits(said: list[np.ndarray]) -> float:
+    def hits(found_rows: list[np.ndarray]) -> float:
         return float(
-            np.mean([of_page[:, 0].argmax() == own for of_page, own in zip(said, numbers, strict=True)])
+            np.mean([of_page[:, 0].argmax() == own for of_page, own in zip(found_rows, numbers, strict=True)])
         )
 
     assert hits([rows_of(learnt.origins, each.blocks, MOST)[:2] for each in pages]) == 1.0
@@ -206,7 +206,7 @@ def test_an_older_model_is_refused_for_the_features_that_it_lacks(small: Feature
     kept["description"] = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8)
     older = io.BytesIO()
     np.savez(older, **kept)
-    with pytest.raises(ModelError, match=r"the code and the table disagree on origin\.0"):
+    with pytest.raises(ModelError, match=r"code and table differ in origin\.0"):
         from_bytes(older.getvalue())
 
 

@@ -13,7 +13,7 @@ from tests.model.conftest import some_pages
 from victor_spark.blocks import HEADER, OTHER, TEXT
 from victor_spark.errors import ModelError
 from victor_spark.model import crf
-from victor_spark.model.table import FeatureTable
+from victor_spark.model.features import FeatureTable
 from victor_spark.train import crfsuite
 from victor_spark.train.crf import MAX_BLOCKS, TrainingPage, train
 from victor_spark.train.crfsuite import ALGORITHMS, CRFSUITE_NAME, TrainingOptions
@@ -55,10 +55,10 @@ def test_a_label_that_was_never_seen_is_never_given(table: FeatureTable, tmp_pat
 
 
 def test_progress_is_told_after_each_iteration(table: FeatureTable) -> None:
-    told: list[tuple[int, float]] = []
-    train(taught(), table, TrainingOptions(max_iterations=5), progress=lambda *step: told.append(step))
-    assert [number for number, _ in told] == list(range(1, len(told) + 1))
-    assert told[0][1] > told[-1][1] > 0
+    report: list[tuple[int, float]] = []
+    train(taught(), table, TrainingOptions(max_iterations=5), progress=lambda *step: report.append(step))
+    assert [number for number, _ in report] == list(range(1, len(report) + 1))
+    assert report[0][1] > report[-1][1] > 0
 
 
 def test_very_long_and_empty_pages_teach_nothing(table: FeatureTable) -> None:

@@ -14,9 +14,9 @@ from victor_spark.blocks import LABELS, OTHER
 from victor_spark.errors import ModelError
 from victor_spark.model import crf, revision, victor_2008
 from victor_spark.model.decision import n_words
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.files import from_bytes, to_bytes
 from victor_spark.model.surroundings import NAMES
-from victor_spark.model.table import FeatureTable, from_conf
 from victor_spark.model.trees import ARRAYS, TreeOptions, Trees, TreesOptions, check
 from victor_spark.train import crf as training
 from victor_spark.train import crfsuite, trees

@@ -176,9 +176,9 @@ def exported(lake: tuple[Version, Path], outputs: tuple[Path, Path]) -> tuple[li
         ["export", first, str(folder / "dataset"), "--to", "parquet", "--partition-by", DOMAIN],
         ["export", first, str(folder / "text"), "--to", "text"],
     ]
-    codes, said = run(version, WORK, stdin=commands)
-    assert codes == [0] * len(commands), said
-    return said, run(version, READ, folder)[0]
+    codes, messages = run(version, WORK, stdin=commands)
+    assert codes == [0] * len(commands), messages
+    return messages, run(version, READ, folder)[0]
 
 
 def all_ok(outputs: tuple[Path, Path]) -> list[dict[str, Any]]:
@@ -190,8 +190,8 @@ def all_ok(outputs: tuple[Path, Path]) -> list[dict[str, Any]]:
 def test_each_format_holds_the_pages_that_are_ok_once(
     lake: tuple[Version, Path], outputs: tuple[Path, Path], exported: tuple[list[str], dict[str, Any]]
 ) -> None:
-    (_, folder), (said, found), ok = lake, exported, all_ok(outputs)
-    assert [line.partition("holds this run")[1] != "" for line in said] == [
+    (_, folder), (messages, found), ok = lake, exported, all_ok(outputs)
+    assert [line.partition("holds this run")[1] != "" for line in messages] == [
         False, True, False, False, True, False, False, True, False, False,
     ]  # fmt: skip
     assert len(ok) == 9
@@ -287,11 +287,11 @@ def test_what_cannot_be_exported_is_refused_in_one_line_and_leaves_nothing(
     lock = LocalFiles(str(outputs[1])).lock
     assert lock.acquire()
     try:
-        codes, said = run(version, WORK, stdin=[["export", *words] for words in cases.values()])
+        codes, messages = run(version, WORK, stdin=[["export", *words] for words in cases.values()])
     finally:
         lock.release()
-    assert codes == [2] * len(cases), said
-    for line, expected in zip(said, cases, strict=True):
+    assert codes == [2] * len(cases), messages
+    for line, expected in zip(messages, cases, strict=True):
         assert expected in line
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"stopped", "torn", "other", "numbers"}

@@ -27,13 +27,13 @@ WORK_SECONDS: Final = 400
 
 @dataclass(frozen=True)
 class Version:
-    """The interpreter of an environment, and the variables of its processes."""
+    """The interpreter of an environment with some version of Spark, and the variables of its processes."""
 
     python: Path
     variables: Mapping[str, str]
 
     def run(self, *command: object) -> None:
-        """Runs a program that must end well."""
+        """Runs a program and asserts that its exit code is 0."""
         done = subprocess.run(
             [str(word) for word in command],
             env=self.variables,
@@ -47,7 +47,7 @@ class Version:
 
 
 def version(python: Path) -> Version:
-    """An environment whose Spark can run on a Java of this machine; without such a Java, skips."""
+    """The environment of this interpreter. Skips the test if no Java of this machine can run its Spark."""
     gone = {"JAVA_HOME", "PYSPARK_PYTHON", "SPARK_HOME"}
     variables = {name: value for name, value in runs.environment().items() if name not in gone}
     variables |= {"PYTHONPATH": str(ROOT), "PATH": os.pathsep.join([str(python.parent), variables["PATH"]])}
@@ -62,7 +62,7 @@ def version(python: Path) -> Version:
 
 
 def results(version: Version, out: Path) -> dict[str, Any]:
-    """What the commands found with a version; rows in the order of the crawl."""
+    """The results of the commands of work.py with a version; the rows are in the order of the crawl."""
     version.run(version.python, ROOT / "tests" / "versions" / "work.py", CRAWL, out)
     found: dict[str, Any] = json.loads((out / "found.json").read_text())
     assert [found[name] for name in ("arrow", "rdd", "sites", "templates")] == [0, 0, 0, 0]
@@ -76,7 +76,7 @@ def results(version: Version, out: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The results with the Spark that is installed here."""
+    """The results with the installed version of Spark."""
     found = results(version(Path(sys.executable)), tmp_path_factory.mktemp("newest") / "out")
     assert len(found["arrow"]) == 42
     assert found["rdd"] == found["arrow"]
@@ -111,10 +111,10 @@ def test_all_commands_give_the_same_results_in_local_mode(
 @pytest.mark.parametrize(
     "other", [("==4.0.*", "3.11"), ("==4.0.*", "3.13"), (NEWEST, "3.12")], ids="-python".join, indirect=True
 )
-def test_the_other_pythons_that_they_support_give_the_same_rows(
+def test_the_other_supported_versions_of_python_give_the_same_rows(
     other: Version, expected: dict[str, Any], tmp_path: Path
 ) -> None:
-    """With the newest Spark and 3.11, see `expected`."""
+    """The newest Spark with Python 3.11 is the environment of `expected`."""
     command = "import sys; from victor_spark.cli import main; sys.exit(main())"
     options = ("--blocks", "--master", "local[2]", "--output", tmp_path / "out")
     other.run(other.python, "-c", command, "clean", CRAWL, *options)

@@ -113,7 +113,7 @@ def test_tables_that_overlap_name_a_record_once(folder: Path) -> None:
 def test_a_file_named_whole_and_by_its_records_is_refused(folder: Path, whole_first: bool) -> None:
     write_parquet(folder / "t.parquet", rows(("deep/other.warc.gz", 5)))
     inputs = [str(folder / "deep" / "other.warc.gz"), str(folder / "t.parquet")]
-    with pytest.raises(InputError, match="named as a whole, and by a table of its records"):
+    with pytest.raises(InputError, match="an input as a whole file, and by a table of its records"):
         resolve(inputs if whole_first else inputs[::-1])
 
 
@@ -221,7 +221,7 @@ def test_a_table_that_lacks_a_column_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("x,-1,5", "row 2: warc_record_offset is -1"),
         ("x,1,0", "row 2: warc_record_length is 0"),
@@ -231,11 +231,11 @@ def test_a_table_that_lacks_a_column_is_named(tmp_path: Path) -> None:
         ("x,1", "a damaged table of records"),
     ],
 )
-def test_a_row_that_makes_no_sense_is_named(tmp_path: Path, row: str, said: str) -> None:
+def test_a_row_that_makes_no_sense_is_named(tmp_path: Path, row: str, message: str) -> None:
     (tmp_path / "t.csv").write_text(f"warc_filename,warc_record_offset,warc_record_length\ny,0,7\n{row}\n")
     with pytest.raises(InputError) as caught:
         resolve([str(tmp_path / "t.csv")])
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -245,5 +245,5 @@ def test_tables_that_are_empty_or_broken_are_named(tmp_path: Path) -> None:
     pq.write_table(table(rows(("č 1.warc.gz", 0))).slice(1), tmp_path / "none.parquet")
     with pytest.raises(InputError, match=r"cut\.parquet: a damaged table of records"):
         resolve([str(tmp_path / "cut.parquet")])
-    with pytest.raises(InputError, match=r"none\.parquet: a table without a row"):
+    with pytest.raises(InputError, match=r"none\.parquet: the table has no rows"):
         resolve([str(tmp_path / "none.parquet")])

@@ -71,7 +71,7 @@ def test_a_line_that_trickles_is_given_up(site: Site) -> None:
 @pytest.mark.parametrize("code", [429, 503])
 def test_a_server_that_stays_busy_is_given_up_after_some_tries(site: Site, code: int) -> None:
     site.always(status(code))
-    assert failure(site).startswith(f"the server says {code} ")
+    assert failure(site).startswith(f"the server answered {code} ")
     assert failure(site).endswith("(4 tries)")
     assert len(site.answers) == 8
 
@@ -87,11 +87,12 @@ def test_waits_grow_are_spread_and_heed_the_server(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("code", "said"), [(404, "the server says 404"), (403, "the server refuses it (403"), (400, "says 400")]
+    ("code", "message"),
+    [(404, "the server answered 404"), (403, "the server denies access (403"), (400, "answered 400")],
 )
-def test_what_no_other_try_helps_is_not_tried_again(site: Site, code: int, said: str) -> None:
+def test_what_no_other_try_helps_is_not_tried_again(site: Site, code: int, message: str) -> None:
     site.always(status(code))
-    assert said in failure(site)
+    assert message in failure(site)
     assert len(site.answers) == 1
 
 

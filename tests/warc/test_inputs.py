@@ -183,7 +183,7 @@ def test_an_empty_shard_among_others_is_left_to_the_reader(crawl: Path) -> None:
 
 def test_missing_inputs_are_named(tmp_path: Path) -> None:
     assert message(tmp_path / "gone.warc.gz") == f"{tmp_path}/gone.warc.gz: no such file"
-    assert message(tmp_path / "*.warc.gz") == f"{tmp_path}/*.warc.gz: matches nothing"
+    assert message(tmp_path / "*.warc.gz") == f"{tmp_path}/*.warc.gz: matches no file"
     assert message() == "no input given"
     assert "empty string" in message("")
 
@@ -276,7 +276,7 @@ def test_a_list_of_which_nothing_is_there_is_a_list(tmp_path: Path, name: str) -
 
 def test_lists_that_hold_nothing_or_each_other_are_named(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("# nothing yet\n\n")
-    assert message(tmp_path / "list.txt") == f"{tmp_path}/list.txt: a list without a single path"
+    assert message(tmp_path / "list.txt") == f"{tmp_path}/list.txt: a list without any path"
     (tmp_path / "list.txt").write_text("list.txt\n")
     assert "more than 8 deep" in message(tmp_path / "list.txt")
 
@@ -311,7 +311,7 @@ def odd(crawl: Path) -> dict[str, str]:
         f"{crawl}/b/pipe": "a FIFO, not a regular file",
         f"{crawl}/socket.warc.gz": "a socket, not a regular file",
         f"{crawl}/null.warc": "a device, not a regular file",
-        f"{crawl}/dangling.warc.gz": "a link to nothing",
+        f"{crawl}/dangling.warc.gz": "a broken link",
         f"{crawl}/circle.warc.gz": "Too many levels of symbolic links",
         f"{crawl}/caf\\xe9.warc.gz": "a name that is not UTF-8",
         f"{crawl}/loop": "a link to a folder",

@@ -125,21 +125,21 @@ def test_an_object_that_changes_while_it_is_read_is_an_error(client: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [
         ("s3://crawls/gone.warc.gz", "no such file"),
         ("s3://crawls/gone/", "no such file"),
-        ("s3://crawls/gone/*.warc.gz", "matches nothing"),
+        ("s3://crawls/gone/*.warc.gz", "matches no file"),
         ("s3://nowhere/gone.warc.gz", "no such bucket"),
         ("s3://nowhere/*.warc.gz", ""),
         ("s3://crawls/empty.warc.gz", "empty file"),
         ("s3://", ""),
     ],
 )
-def test_what_is_not_there_is_named(client: Any, path: str, said: str) -> None:
+def test_what_is_not_there_is_named(client: Any, path: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         resolve([path])
-    assert str(caught.value).startswith(f"{path}: {said}")
+    assert str(caught.value).startswith(f"{path}: {message}")
     assert "\n" not in str(caught.value)
 
 

@@ -1,1 +1,1 @@
-"""The annotation web application: store, pages, server and export."""
+"""The web applications: `victor annotate` (store, pages, export), `victor look`, and their server."""

@@ -43,7 +43,7 @@ STATUSES: Final = {
 
 @dataclass(frozen=True)
 class Workspace:
-    """What requests work on: the store, the order of pages, and the name of the prelabelling model."""
+    """The objects that requests use: the store, the order of pages, the name of the prelabelling model."""
 
     store: Store
     plan: Plan

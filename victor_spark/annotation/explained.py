@@ -1,4 +1,4 @@
-"""A page whose blocks are coloured by their labels, with the reasons: what `victor explain` writes.
+"""The file of `victor explain`: a page with blocks coloured by their labels, and the reasons for them.
 
 It is self-contained, runs no script of the page and loads nothing.
 """
@@ -30,7 +30,7 @@ def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: 
     """The html document: the page as it looks, each block coloured by its label, with the reasons.
 
     Scripts, addresses and all other active content are removed, as in the annotation tool. `models` are those
-    that cleaned the page, `markup` its source, of which the style sheets are taken.
+    that cleaned the page; `markup` is its source, for the style sheets.
     """
     trained = [content for model, content in models.items() if model.startswith("crf/")]
     weighed = len(trained) == 1 and document.n_blocks > 0  # the features of a single CRF have weights

@@ -1,4 +1,4 @@
-"""How pages enter a store: inputs, practice pages, and the labels of a model."""
+"""Adds pages to a store: those of the inputs, practice pages; and the initial labels by a model."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ from victor_spark.hosts import host_name
 from victor_spark.html import charset
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
-from victor_spark.langid.pages import Linguist, linguist
+from victor_spark.langid.pages import PageIdentifier, page_identifier
 from victor_spark.logs import erase, log, reporter, track
 from victor_spark.model.decision import n_words
 from victor_spark.pipeline import PROFILES, Settings
@@ -45,7 +45,7 @@ class Assistant:
     """A loaded model: its name, its language identification, and its labels of a page, a row of the store."""
 
     name: str
-    look: Linguist
+    look: PageIdentifier
     prelabel: Callable[[Page], tuple[Any, ...]]
 
 
@@ -70,7 +70,7 @@ def assistant(settings: Settings) -> Assistant:
         percent = np.rint(100.0 * scores.probabilities).astype(np.uint8).tobytes()
         return name, "".join(map(str, labels(scores, scores.kept).tolist())), uncertain, uncertainty, percent
 
-    return Assistant(name, linguist(models[PROFILES], block_features=needs_language), prelabel)
+    return Assistant(name, page_identifier(models[PROFILES], block_features=needs_language), prelabel)
 
 
 def renew(store: Store, predictor: Assistant) -> int:
@@ -99,7 +99,7 @@ def _set_prelabels(store: Store, number: int, given: tuple[Any, ...]) -> None:
 def add_inputs(
     store: Store,
     names: Sequence[str],
-    look: Linguist,
+    look: PageIdentifier,
     predictor: Assistant | None,
     *,
     limit: int | None,
@@ -167,7 +167,7 @@ def is_list_of_pages(name: str) -> bool:
     return storage.scheme(address) in ("http", "https") and file_types.by_name(address) not in ("warc", "arc")
 
 
-def _add_record(store: Store, record: Record, look: Linguist, predictor: Assistant | None) -> str:
+def _add_record(store: Store, record: Record, look: PageIdentifier, predictor: Assistant | None) -> str:
     """Adds the page of a record; returns the outcome, for a dropped record its status."""
     if record.status is not None or record.payload is None:
         return record.status or "error"

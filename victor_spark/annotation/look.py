@@ -1,4 +1,4 @@
-"""The web application of `victor look`: pages, the decision of a cleaner, and the text of other cleaners."""
+"""The web application of `victor look`: a page, the decision of a cleaner, and the text of other cleaners."""
 
 import re
 import secrets
@@ -35,7 +35,7 @@ from victor_spark.warc.shard import ReadOptions
 from victor_spark.words import words
 
 MAX_BYTES: Final = 512 << 20
-"""Bytes of the pages that are open together; later ones are not opened."""
+"""The most bytes of all open pages together; beyond it, no page is opened."""
 
 _MARKDOWN_POLICY: Final = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
@@ -98,7 +98,7 @@ def _name(page: Record) -> str:
 
 
 def _asked(opened: Opened, query: Mapping[str, str]) -> tuple[Record, Settings]:
-    """The page of a query, and how it is cleaned: settings that the query leaves out are those of `opened`.
+    """The page of a query and its settings; settings that the query leaves out are those of `opened`.
 
     Raises UsageError for values that are not allowed.
     """
@@ -152,7 +152,7 @@ def _seen(opened: Opened, query: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def _other(opened: Opened, query: Mapping[str, str]) -> Mapping[str, Any]:
-    """The text of another cleaner: its lines, and which of them the shown text lacks; their word F1."""
+    """The text of another cleaner: its lines, those that the shown text lacks, and the word F1 of both."""
     page, settings = _asked(opened, query)
     other = Settings(cleaner=query.get("other", ""), templates=opened.settings.templates)
     ours, theirs = _document(page, settings).text, _document(page, other)
@@ -232,7 +232,7 @@ def _file(opened: Opened, query: Mapping[str, str]) -> Response:
 
 
 def _markdown(opened: Opened, query: Mapping[str, str]) -> Response:
-    """The Markdown as html. Links and images lead nowhere; html is shown as text, but for these tags."""
+    """The Markdown as html. Links and images have no target; html is shown as text, except for these tags."""
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     html = parser.render(_document(*_asked(opened, query)).render("markdown"))
     html = re.sub(r' (?:href|src)="', ' title="', html)  # in text, quotes are escaped

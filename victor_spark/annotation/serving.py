@@ -1,4 +1,4 @@
-"""What our web applications share: who has access, the static files, answers to errors, the server on a port.
+"""The server of our web applications: access, static files, answers to errors.
 
 Requests of other sites, to other host names and without the token are refused.
 """
@@ -83,7 +83,7 @@ async def guarded(request: Request, answer: RequestResponseEndpoint, access: Acc
 
 
 def _refusal(request: Request, access: Access) -> tuple[int, str, str] | None:
-    """Status, code and message for a request of another site or name, or of an ill form."""
+    """Status, code and message for a request from another site, to another name, or of a wrong form."""
     headers = request.headers
     host, origin = headers.get("host", "").lower(), headers.get("origin")
     if "*" not in access.hosts and host not in access.hosts:

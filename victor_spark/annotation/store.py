@@ -302,7 +302,7 @@ def _choose_labels(store: Store, labels: Sequence[Label] | None) -> None:
 
 
 def _kept(store: Store, name: str, first: str) -> str:
-    """A setting that never changes once it is stored.
+    """A setting that never changes after it is stored.
 
     `id` identifies the store, so that no window sends waiting actions to another one. A constant `token`
     keeps open windows valid when the server is restarted.

@@ -18,7 +18,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "package": ("package:PACKAGE", "pack victor-spark for the executors of a cluster"),
     "evaluate": ("evaluate:EVALUATE", "measure cleaners on annotated pages and write a report"),
     "fetch": ("fetch:FETCH", "fetch a list of addresses into a WARC file"),
-    "templates mine": ("templates:MINE", "find what many pages of a site repeat"),
+    "templates mine": ("templates:MINE", "find strings that many pages of a site repeat"),
     "templates show": ("templates:SHOW", "print a site's templates and its cut-off"),
     "templates apply": ("clean:APPLY", "remove a site's templates from its pages"),
     "templates diff": ("templates:DIFF", "compare two templates tables"),

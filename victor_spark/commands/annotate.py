@@ -95,7 +95,7 @@ def serve(arguments: argparse.Namespace) -> int:
     from victor_spark import pipeline
     from victor_spark.annotation import app, importing, serving, store
     from victor_spark.annotation.progress import Plan
-    from victor_spark.langid.pages import linguist
+    from victor_spark.langid.pages import page_identifier
 
     plan = Plan(arguments.order, arguments.overlap, arguments.overlap_annotators)
     if not 0 <= arguments.port < 65536:
@@ -110,7 +110,7 @@ def serve(arguments: argparse.Namespace) -> int:
     wanted = store.parse_labels(arguments.label) if arguments.label else None
     if arguments.no_prelabels:
         predictor, name = None, None
-        look = linguist(pipeline.language_models()[pipeline.PROFILES], block_features=False)
+        look = page_identifier(pipeline.language_models()[pipeline.PROFILES], block_features=False)
     else:
         predictor = importing.assistant(pipeline.Settings(arguments.cleaner, model=arguments.model))
         look, name = predictor.look, predictor.name

@@ -1,8 +1,8 @@
 """`victor clean` and `victor templates apply`: archives to rows, or one page to stdout.
 
-An option, one entry each, sets the field of the request that has its name (or is its `dest`). A new option is
-an entry here and that field; the built-in value is the field's default, and conf/cleaning.toml may set
-another one.
+Each option has one entry here. It sets the field of the request with the same name, or with the name `dest`.
+To add an option, add the entry and the field. The field's default is the built-in value; conf/cleaning.toml
+may set another one.
 """
 
 import argparse
@@ -15,13 +15,14 @@ from victor_spark import configuration, pipeline
 from victor_spark.commands import options
 from victor_spark.commands.options import Command, Entry, Group, option, switch
 from victor_spark.document import FORMS
-from victor_spark.errors import ANSWERED, EXIT_BUDGET, EXIT_DONE, FAILURES, InputError, UsageError
+from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, UsageError
 from victor_spark.extractors import template
 from victor_spark.hosts import GROUPINGS, check_grouping
 from victor_spark.logs import log
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
 from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest
+from victor_spark.statuses import ANSWERED, FAILURES
 from victor_spark.warc import file_types, inputs, reading, storage
 from victor_spark.warc.headers import tokens
 from victor_spark.warc.records import Record
@@ -31,7 +32,7 @@ ALL_STATUSES: Final = tuple(range(100, 600))
 TABLES: Final = {"rows": "output"} | {name: name for name in ("cleaning", "reading", "limits", "budget")}
 """Groups of the request → tables of conf/cleaning.toml."""
 
-INPUTS: Final = option("INPUT...", "what to clean; - is a page on stdin", dest="inputs")
+INPUTS: Final = option("INPUT...", "pages or archives to clean; - is a page on stdin", dest="inputs")
 OUTPUT: Final = option("--output OUT", "directory for pages/ and _run/")
 BASE_URL: Final = option("--input-base-url URL", "prefix of relative paths in a list", dest="base_url")
 MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local[*]")
@@ -51,12 +52,12 @@ CLEANER: Final = Group(
 )
 TEMPLATES: Final = Group(
     "tables about the page's site (see `victor templates mine`, `victor sites write`)",
-    option("--templates FILE", "remove these from the kept text: strings that many pages of a site repeat"),
+    option("--templates FILE", "a table of templates: remove from the kept text what the site repeats"),
     option("--sites TABLE", "a table of sites: decide with their earlier pages (one page also needs --url)"),
 )
 LANGUAGE: Final = Group(
     "language",
-    option("--lang CODE,CODE", "only these (cs,sk; `victor languages`)", tokens, dest="languages"),
+    option("--lang CODE,CODE", "only pages in these (cs,sk; `victor languages`)", tokens, dest="languages"),
     option("--lid-model FILE", "identify languages with this fastText model (lid.176, GlotLID)"),
 )
 PAGE: Final = Group(
@@ -106,8 +107,7 @@ LIMITS: Final = Group(
     switch("--no-sandbox", "no limits: a page that crashes fails the run", value=False, dest="sandbox"),
 )
 BUDGET: Final = Group(
-    "failure budget: a share such as 1%, a count, or '1% or 20' (the larger of both). A run with more "
-    "failures stops with exit code 3; the same command with a larger budget resumes it",
+    "failure budget: a share such as 1%, a count, or '1% or 20' (the larger of both); beyond it, exit code 3",
     option("--max-failed-shards N", f"shards that cannot be read (default: {Budget().max_failed_shards})"),
     option("--max-failed-pages N", f"pages: {', '.join(FAILURES)} (default: {Budget().max_failed_pages})"),
 )
@@ -121,10 +121,10 @@ SPARK: Final = Group(
 )
 
 RUNNING: Final = (LANGUAGE, ROWS, READING, LIMITS, BUDGET, SPARK)
-"""Everything about archives but the choice of a cleaner."""
+"""The options for archives, except the choice of a cleaner."""
 
 FOR_ARCHIVES: Final = (SITES, ROWS, *RECORDS, LIMITS, BUDGET, SPARK)
-"""Options that make no sense for one page that is printed."""
+"""Options that are refused for one page on stdout."""
 
 ALL: Final = (CLEANER, TEMPLATES, SITES, *RUNNING)
 OPTIONS: Final = {one.dest: one.flag for one in options.flat(ALL)}
@@ -132,7 +132,7 @@ OPTIONS: Final = {one.dest: one.flag for one in options.flat(ALL)}
 
 
 def requested(arguments: argparse.Namespace) -> CleanRequest:
-    """The request: built-in values, over them conf/cleaning.toml, over them what was given."""
+    """The request: the built-in values, replaced by conf/cleaning.toml, replaced by the command line."""
     built_in, given = CleanRequest(), vars(arguments)
     kinds = {table: type(getattr(built_in, group)) for group, table in TABLES.items()}
     configured = configuration.sections("cleaning.toml", kinds)
@@ -244,7 +244,7 @@ def _print_page(request: CleanRequest, arguments: argparse.Namespace) -> int:
 
 
 def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
-    """The name and the record of the one page that INPUT is; `url` is its address, if it is known."""
+    """The name and the record of the only page in INPUT; `url` is its address, if it is known."""
     if request.inputs == ("-",):
         payload = sys.stdin.buffer.read()
         if not payload:

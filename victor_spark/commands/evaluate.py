@@ -29,7 +29,7 @@ from victor_spark.logs import log
 OPTIONS: Final = (
     option("--gold PATH...", "annotated pages, see above", required=True),
     option("--pages FOLDER", "html files of the gold texts or snippets, matched by name"),
-    option("--cleaner NAME...", "see `victor cleaners`; a+b: b cleans what a kept"),
+    option("--cleaner NAME...", "see `victor cleaners`; a+b is a cascade: b cleans the output of a"),
     option("--model DIR", "a model of `victor train`, for the cleaner victor or the one in --cleaner"),
     option("--cleaned FOLDER...", "folders of cleaned texts to measure"),
     option("--output DIR", "directory for results and report", required=True),
@@ -44,7 +44,7 @@ OPTIONS: Final = (
     Group(
         "running",
         option("--jobs N", "processes (default: one per processor)", positive),
-        option("--timeout S", "limit per page and cleaner, in seconds", seconds, default=evaluate.SECONDS),
+        option("--timeout S", "seconds per page and cleaner", seconds, default=evaluate.SECONDS),
     ),
 )
 

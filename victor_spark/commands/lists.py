@@ -11,7 +11,7 @@ from victor_spark.langid.labels import languages
 from victor_spark.langid.profiles import Profiles
 
 CLEANERS_HELP: Final = """\
-Lists the installed cleaners, one name per line. With `--cleaner a+b`, b cleans what a kept.
+Lists the installed cleaners, one name per line. With `--cleaner a+b`, b cleans the output of a.
 
 docs/method.md describes our cleaners; the others are other tools, such as trafilatura.
 

@@ -1,6 +1,6 @@
-"""How commands are defined: one table entry an option, with the type of its value, and the command itself.
+"""The parts of a command: `Command`, its options (an entry of a table each), and the types of their values.
 
-A type of values reads the text of an argument and raises UsageError where it is not allowed.
+The type of a value is a function: it reads the text of an argument, and raises UsageError for an invalid one.
 """
 
 import argparse
@@ -42,7 +42,7 @@ class Group:
 
 
 class OneOf:
-    """Options of which one at most can be given; exactly one, if `required`."""
+    """Options that exclude each other; one of them must be given if `required`."""
 
     def __init__(self, *options: Option, required: bool = False) -> None:
         self.options, self.required = options, required
@@ -61,9 +61,9 @@ _CODES: Final = {
 class Command:
     """A command of `victor`: its help, its options, and the function that runs it and gives the exit code.
 
-    The help's examples, from the line "examples:" on, are printed after the options. `stopped`: the line for
-    a user who interrupts it; the exit code is then EXIT_INCOMPLETE. `codes`: the meaning of exit codes that
-    not every command has.
+    `help`: the examples in it, from the line "examples:" on, are printed after the options. `stopped`: the
+    line that is printed when a user interrupts the command; the exit code is then EXIT_INCOMPLETE. `codes`:
+    the exit codes that only some commands have, and their meaning.
     """
 
     help: str | None
@@ -81,7 +81,7 @@ class Command:
 
 
 def option(name: str, help_: str, kind: Callable[[str], Any] = str, **how: Any) -> Option:
-    """An entry for `--flag VALUE` or, as an argument, `VALUE`; the help ends with the default, if it has one.
+    """An entry for `--flag VALUE`, or for the argument `VALUE`; the default is added to the help.
 
     `VALUE...` is one or more values, `[VALUE]` may be left out, `[VALUE...]` is any number of values.
     `kind` is the type of a value. `how` holds other arguments of argparse.
@@ -93,8 +93,10 @@ def option(name: str, help_: str, kind: Callable[[str], Any] = str, **how: Any) 
         how = {"nargs": "*" if "[" in value else "+", **({"default": []} if flag else {}), **how}
     elif "[" in value:
         how["nargs"] = "?"
-    if "default" not in help_ and how.get("default") not in (None, []):
-        help_ = f"{help_} (default: %(default)s)" if help_ else "default: %(default)s"
+    default = how.get("default")
+    if "default" not in help_ and default not in (None, []):
+        shown = f"default: {default:g}" if isinstance(default, float) else "default: %(default)s"
+        help_ = f"{help_} ({shown})" if help_ else shown
     return Option(flag, {"help": _PERCENT.sub("%%", help_), "type": kind, **how})
 
 
@@ -132,7 +134,7 @@ def flat(entries: Iterable[Entry]) -> Iterator[Option]:
 
 
 def command_line(start: str, arguments: argparse.Namespace, *names: str) -> str:
-    """The command that does the same again: options that are set, files without their folders."""
+    """The command line of this call: the options that were given, and files without their folders."""
     words = start.split()
     for name in names:
         value = getattr(arguments, name)

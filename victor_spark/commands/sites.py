@@ -1,4 +1,4 @@
-"""`victor sites write` and `victor sites show`: what crawls show of their sites, kept as a table."""
+"""`victor sites write` and `victor sites show`: tables with the sums of sites over one or more crawls."""
 
 import argparse
 import sys

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from victor_spark import configuration, hosts, resources
 from victor_spark.commands import clean
-from victor_spark.commands.clean import LIMITS, MASTER, PARTITIONS, READING
+from victor_spark.commands.clean import LIMITS, MASTER, READING
 from victor_spark.commands.options import OVERWRITE, Command, Group, option, positive, switch
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError, suggestion
 from victor_spark.evaluation import gold, pictures, template_gain
@@ -72,7 +72,7 @@ MINE_OPTIONS: Final = (
     option("--update OLD", "the table of an earlier crawl, to be merged"),
     Group(
         "mining",
-        option("--view", "text of all blocks, html, or cleaned text", choices=VIEWS, default="text"),
+        option("--view", "mine the text of all blocks, html, or kept text", choices=VIEWS, default="text"),
         GROUP_BY,
         option("--max-pages-per-site N", "most pages in the sample of a site", positive, default=MAX_PAGES),
         option("--min-pages N", "distinct pages that a site needs (default: 3)", positive),
@@ -81,7 +81,7 @@ MINE_OPTIONS: Final = (
     ),
     READING,
     LIMITS,
-    Group("Spark", MASTER, PARTITIONS),
+    Group("Spark", MASTER, option("--partitions N", "tasks that read the inputs", positive)),
 )
 EVALUATE_OPTIONS: Final = (
     option("--gold PATH...", "annotated pages, see above", required=True),

@@ -27,7 +27,7 @@ from victor_spark import resources
 from victor_spark.blocks import OTHER
 from victor_spark.commands import options
 from victor_spark.commands.options import Command, option
-from victor_spark.errors import EXIT_DONE, InputError, UsageError
+from victor_spark.errors import EXIT_DONE, InputError, UsageError, suggestion
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures, pictures, report
 from victor_spark.evaluation.cross_validation import Results
 from victor_spark.evaluation.labelling import LabelledPage
@@ -35,7 +35,7 @@ from victor_spark.extractors import CRF_CLEANERS, MODELS
 from victor_spark.logs import erase, log, reporter, track
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
-from victor_spark.model.table import FeatureTable, from_conf, without
+from victor_spark.model.features import FeatureTable, from_conf, without
 from victor_spark.resources import directory
 from victor_spark.train import check_installed
 from victor_spark.train import crf as training
@@ -137,18 +137,19 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
     old = {BEFORE.format(name=name): cleaner for name, cleaner in crf.cleaners(start).items()}
 
     def adapted(pages: Sequence[LabelledPage], progress: Progress | None = None) -> Model:
-        taught = crf.training_pages(pages)
-        return training.adapt(taught, start, options, strength=strength, progress=progress)
+        given = crf.training_pages(pages)
+        return training.adapt(given, start, options, strength=strength, progress=progress)
 
     return Recipe(options, start.table, adapted, lambda pages: {**crf.cleaners(adapted(pages)), **old})
 
 
 def start_model(name: str) -> Model:
-    """The model to start from: a cleaner's own by its name, or that of a directory."""
+    """The model to start from, by the name of a cleaner or by its directory."""
     folder = MODELS.get(name, "")
     if not folder.startswith("crf/") and not Path(name).is_dir():
         known = ", ".join(CRF_CLEANERS)
-        raise UsageError(f"--start-from {name}: neither a CRF cleaner ({known}) nor a model directory")
+        near = suggestion(name, CRF_CLEANERS)
+        raise UsageError(f"--start-from {name}: neither a CRF cleaner ({known}) nor a model directory{near}")
     path = directory("models") / folder if folder.startswith("crf/") else Path(name)
     start = model_files.from_bytes(model_files.read_bytes(path), str(path))
     check_installed(start.table)

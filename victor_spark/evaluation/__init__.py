@@ -1,1 +1,1 @@
-"""Annotated pages, labels for training, measures, cross-validation by site, and the quality gate."""
+"""Annotated pages, labels for training, measures, cross-validation by site, reports."""

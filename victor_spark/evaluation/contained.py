@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Work(Generic[T, R]):
-    """What child processes do with each task: `n_steps` results, in order. All of it must pickle.
+    """The work of child processes: `n_steps` results for each task, in order. All fields must pickle.
 
     `make` is called once per child and returns the function (task, first step) → the results from
     that step on. `failed` gives, in the parent, the result of a failed step:
@@ -77,7 +77,7 @@ class _Child(Generic[T, R]):
         self._is_ready = False
 
     def go_on(self) -> None:
-        """Begins the step of the task that is next, in a new process if the old one ended."""
+        """Begins the next step of the task, in a new process if the old one ended."""
         if self._process.exitcode is not None and self._is_ready:
             self._start()
         if not self._is_ready:

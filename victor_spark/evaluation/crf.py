@@ -11,7 +11,7 @@ from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.extractors import CLEANERS, CRF_CLEANERS, MODELS, victor
 from victor_spark.model import decision, files
 from victor_spark.model.crf import Model
-from victor_spark.model.table import FeatureTable
+from victor_spark.model.features import FeatureTable
 from victor_spark.train import crf as training
 from victor_spark.train.crf import TrainingPage
 from victor_spark.train.crfsuite import Progress, TrainingOptions
@@ -41,7 +41,7 @@ def cleaners(trained: Model) -> dict[str, Cleaner]:
     """The CRF cleaners that use this model's feature set, with this model."""
     stored = files.to_bytes(trained)
     names = [name for name in CRF_CLEANERS if MODELS[name] == f"crf/{trained.table.feature_set}"]
-    if not names:  # a feature set that no cleaner of ours has: decided as `victor` decides
+    if not names:  # no cleaner of ours has this feature set: decisions are as those of `victor`
         return {trained.table.feature_set: victor.load(stored)}
     return {name: CLEANERS[name](stored) for name in names}
 

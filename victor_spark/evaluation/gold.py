@@ -101,7 +101,7 @@ def find(directory: Path, names: Sequence[str] = ()) -> dict[str, Path]:
         raise InputError(f"no *.jsonl or *.jsonl.xz in {directory}")
     unknown = [name for name in names if name not in found]
     if unknown:
-        raise InputError(f"no set {', '.join(unknown)} in {directory} (there: {', '.join(sorted(found))})")
+        raise InputError(f"no set {', '.join(unknown)} in {directory} (it has: {', '.join(sorted(found))})")
     return {name: found[name] for name in names or sorted(found)}
 
 
@@ -171,7 +171,7 @@ def sources(paths: Sequence[str], pages: str | None = None, *, without_pages: bo
     is_used = False
     for path in map(Path, paths):
         if not path.exists():
-            raise InputError(f"there is no gold at {path}")
+            raise InputError(f"{path}: no such file or folder of annotated pages")
         if path.is_file() and path.suffix != ".json":
             found.append((set_name(path), partial(read, path)))
             continue

@@ -14,7 +14,7 @@ from victor_spark import pipeline, preparation, words
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Page, UInt8
 from victor_spark.evaluation import gold
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.langid.pages import Linguist, linguist
+from victor_spark.langid.pages import PageIdentifier, page_identifier
 
 FOUND_RATIO: Final = 0.7
 """Pages whose gold is found to a smaller share are not used for training."""
@@ -37,7 +37,7 @@ class LabelledPage:
 
 def label(page: GoldPage) -> LabelledPage:
     """Segments a page with gold text into blocks and labels them."""
-    prepared, _ = preparation.prepare(page.html, _linguist(), page.url)
+    prepared, _ = preparation.prepare(page.html, _page_identifier(), page.url)
     labels, found = _given(page, len(prepared.blocks)) or aligned_labels(prepared.blocks, page.gold or "")
     return LabelledPage(replace(page, html=""), gold.site(page), prepared, labels, found)
 
@@ -58,8 +58,8 @@ def aligned_labels(blocks: Blocks, gold_text: str) -> tuple[UInt8, float]:
 
 
 @cache
-def _linguist() -> Linguist:
-    return linguist(pipeline.language_models()[pipeline.PROFILES])
+def _page_identifier() -> PageIdentifier:
+    return page_identifier(pipeline.language_models()[pipeline.PROFILES])
 
 
 def label_all(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:

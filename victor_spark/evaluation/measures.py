@@ -27,7 +27,7 @@ _CONTENT: Final = slice(OTHER)  # header and text come first
 N_RESAMPLES: Final = 2000
 LEVEL: Final = 0.95
 _BATCH: Final = 1 << 22
-"""Cells of the matrix of draws that are made at a time (32 MB)."""
+"""The most cells of the matrix of draws that are computed at a time (32 MB)."""
 
 
 @dataclass(frozen=True, slots=True)

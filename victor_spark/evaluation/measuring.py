@@ -71,7 +71,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a process needs to measure pages: the cleaners and their models, folders, measures.
+    """The cleaners with their models, the folders and the measures that a process measures pages with.
 
     `cleaned` are folders of texts that other tools cleaned, evaluated as cleaners of that name.
     """

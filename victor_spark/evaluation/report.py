@@ -1,4 +1,4 @@
-"""What an evaluation writes: results as json and csv, a report, a table for the terminal; and model cards.
+"""The output of an evaluation: results as json and csv, a report, a table for the terminal; and model cards.
 
 The report is one html file that needs nothing else, made by report.html. For every cleaner it shows the pages
 with the lowest F1: its text and the gold, differences coloured. A model card, made by card.md, says what a
@@ -24,9 +24,9 @@ from victor_spark.evaluation.measuring import BLOCKS, Measurement, Plan
 
 _TEMPLATE: Final = Path(__file__).with_name("report.html")
 N_WORST: Final = 20
-"""Pages of each cleaner that are shown."""
+"""The number of pages that are shown for each cleaner."""
 MAX_CHARACTERS: Final = 12_000
-"""Of a text that are shown; the measures use all of it."""
+"""The characters of a text that are shown; the measures use the whole text."""
 
 _PAGE_COLUMNS: Final = (
     "set", "id", "site", "language", "page_type", "cleaner", "status", "reason", "seconds", "n_characters",
@@ -259,7 +259,7 @@ _CARD: Final = Path(__file__).with_name("card.md")
 
 
 def card(macro: str, *arguments: Any) -> str:
-    """What a macro of card.md makes of a model's metrics.json, as Markdown: crf, ncleaner or unseen."""
+    """The Markdown of a model's metrics.json by a macro of card.md: crf, ncleaner or unseen."""
     about = configuration.toml(resources.directory("conf") / "gold_sets.toml")
     known = {"about": about, "held_out": HELD_OUT, "block_row": block_row}
     return str(getattr(resources.template(_CARD).make_module(known), macro)(*arguments))

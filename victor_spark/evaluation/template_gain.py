@@ -142,7 +142,7 @@ def mean(found: Sequence[SiteGain], name: str) -> Quality:
 
 
 def losses(found: Sequence[SiteGain], cleaner: str) -> dict[str, float]:
-    """Site → how much recall the pass after the cleaner costs (negative: it gains)."""
+    """Site → the recall lost by removing templates after the cleaner (negative: recall is gained)."""
     after = f"{cleaner}, then templates"
     return {site.site: site.qualities[cleaner].recall - site.qualities[after].recall for site in found}
 

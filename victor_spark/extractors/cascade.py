@@ -1,4 +1,4 @@
-"""Cascades `a+b`: b cleans what a left (Lejeune and Zhu 2018, section 5, "pipelines")."""
+"""Cascades `a+b`: b cleans the output of a (Lejeune and Zhu 2018, section 5, "pipelines")."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ def parts(name: str) -> tuple[str, ...]:
 
 
 def compose(cleaners: Sequence[Cleaner]) -> Cleaner:
-    """One cleaner out of several, each seeing only what those before it kept."""
+    """One cleaner made of several; each gets only the text that the previous ones kept."""
     return reduce(_then, cleaners)
 
 
@@ -58,7 +58,7 @@ def left(page: Page, kept: Bool) -> Page:
 
 
 def _in_template(page: Page, kept: Bool) -> Bool | None:
-    """What templates cover of the text that is left."""
+    """The code points of the remaining text that templates cover."""
     if page.in_template is None:
         return None
     places = zip(page.blocks.text_start[kept].tolist(), page.blocks.text_end[kept].tolist(), strict=True)

@@ -39,7 +39,7 @@ from victor_spark.words import subsequence
 
 FILE: Final = "kimatu.toml"
 MAX_PAIRS: Final = 5000
-"""Pairs of texts that are compared in a page; with MAX_WORDS it bounds the time of a page."""
+"""The most pairs of texts that are compared in a page; with MAX_WORDS, it bounds the time of a page."""
 MIN_ELEMENTS: Final = 3
 """Fewer elements of one look are not compared."""
 
@@ -100,7 +100,7 @@ def _shared(bags: Sequence[Sequence[str]]) -> float:
 
 
 def quotes(blocks: KimatuBlocks, sure: Bool, constants: Constants) -> Bool:
-    """Step 4: which blocks quote a sure block before them: all of a look most of whose blocks do.
+    """Step 4: which blocks quote a sure block before them; if most blocks of a look do, all of that look.
 
     A block quotes when the longest common subsequence of words with an earlier sure block of
     another look covers a high share of its own words.

@@ -22,7 +22,7 @@ MAX_WORDS: Final = 500
 """The first words of a text, which are compared with those of others."""
 
 _MARK: Final = re.compile(
-    r"""(?<!\b\w)\.(?=[\s"'”’»)\]]|\Z)"""  # points, but for those of hours, figures, acronyms, initials
+    r"""(?<!\b\w)\.(?=[\s"'”’»)\]]|\Z)"""  # points, except those of times, figures, acronyms and initials
     r"""|[,;:!?…"”’»)\]](?=[\s.,;:!?…"”’»)\]]|\Z)"""
     r"""|(?:(?<=\s)|(?<![\s\S]))["“„«‘(]"""
     r"""|[。！？．｡；：，、「」『』《》।॥؟۔،؛·]""",
@@ -46,7 +46,7 @@ MAX_ATTRIBUTES_READ: Final = 100_000
 
 
 class _Look(NamedTuple):
-    """What shapes text: bits of the shaping tags, nearest class, number of the attributes in force."""
+    """The look of a text: bits of the shaping tags, nearest class, number of the attributes in force."""
 
     tags: int = 0
     css_class: str = ""

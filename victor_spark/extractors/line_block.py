@@ -107,7 +107,7 @@ class _Scan:
         self.is_empty, self.ends_inline = False, True
 
     def end_line(self) -> None:
-        """The next thing begins a line; nothing happens on an empty one."""
+        """Ends the current line, unless it is empty."""
         if not self.is_empty:
             self.n_tags.append(0)
         self.is_empty, self.ends_inline, self.newline = True, False, False
@@ -181,7 +181,7 @@ def weighted_lengths(blocks: Blocks) -> Float64:
 
 
 def keyword_counts(page: Page, joined: Lines) -> list[Counter[str]]:
-    """For each line-block how often each keyword of the title occurs in it, those that do."""
+    """The number of occurrences of the title's keywords in each line-block, for those that occur."""
     counts: list[Counter[str]] = [Counter() for _ in joined.n_tags]
     blocks = page.blocks
     spans = zip(blocks.text_start.tolist(), blocks.text_end.tolist(), strict=True)

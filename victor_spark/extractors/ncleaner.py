@@ -149,7 +149,7 @@ class Ratios:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Ratios over an alphabet, and the calibration that makes probabilities of them.
+    """Ratios over an alphabet, and the calibration that turns them into probabilities.
 
     `calibration` weighs 1, the mean ratio of a segment's characters, and the logarithm of their
     number; the sum is the log-odds of being clean.
@@ -186,7 +186,7 @@ def load(stored: bytes) -> Cleaner:
 
 
 def features(found: Segments, ratios: Ratios) -> Float64:
-    """What the calibration weighs, shape (n segments, 3)."""
+    """The features of the calibration, shape (n segments, 3)."""
     n = np.bincount(found.of_row, minlength=found.n)
     mean = np.bincount(found.of_row, weights=row_ratios(found, ratios), minlength=found.n) / np.maximum(n, 1)
     length = np.log(np.maximum(n, 1))
@@ -243,7 +243,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
     except Exception as error:  # numpy and zipfile raise many types for damaged files
         raise ModelError(f"{name}: not a model of ncleaner ({' '.join(str(error).split())})") from error
     if stated[0] != FORMAT:
-        raise ModelError(f"{name}: model format {stated[0]!r}, this code reads {FORMAT}")
+        raise ModelError(f"{name}: model format {stated[0]!r}, this code reads {FORMAT}: train it again")
     model = Model(stated[1], characters, Ratios(**columns, **keys), calibration, description.get("about", {}))
     if not _is_sound(model):
         raise ModelError(f"{name}: not a model of ncleaner (its tables do not belong together)")
@@ -251,7 +251,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
 
 
 def _is_sound(model: Model) -> bool:
-    """Whether the arrays of a model belong together; scoring trusts them."""
+    """Whether the arrays of a model fit together; scoring does not check them again."""
     ratios, characters, n = model.ratios, model.characters, N_RESERVED + len(model.characters)
     sizes = (
         (ratios.unigrams, n),

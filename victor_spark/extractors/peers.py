@@ -1,4 +1,4 @@
-"""Other people's extractors as cleaners, one thin adapter each: the optional extra `[peers]`.
+"""Extractors of other projects as cleaners, a thin adapter for each: the optional extra `[peers]`.
 
 Every adapter is built when its cleaner is loaded, and imports its tool then. A tool gets the
 canonical HTML, decoded and without scripts, and runs with its own defaults.
@@ -73,7 +73,7 @@ def boilerpipe() -> Extractor:
     """boilerpipe's ArticleExtractor, as ported by boilerpy3 (Kohlschütter et al. 2010)."""
     from boilerpy3.extractors import ArticleExtractor
 
-    # What its parser can't nest it skips, instead of giving up the page.
+    # Its parser then skips markup that it can't nest, instead of failing.
     extractor = ArticleExtractor(raise_on_failure=False)
     return lambda page: extractor.get_content(page.html)
 

@@ -36,13 +36,13 @@ GUARD: Final = Guard()
 
 
 def check(cleaner: str, templates: str | None) -> None:
-    """UsageError for a cleaner that needs a templates table where there is none."""
+    """Raises UsageError if the cleaner needs a templates table and there is none."""
     if NAME in cascade.parts(cleaner) and not templates:
         raise UsageError(f"the cleaner {cleaner} needs a templates table: --templates FILE")
 
 
 def load() -> Cleaner:
-    """Keeps the blocks that have text outside of templates; `taken_out` cuts the templates out."""
+    """The cleaner that keeps blocks with text outside of templates; `taken_out` cuts the templates out."""
     return lambda page: by_rule(keeps(page), page.blocks.heading_level > 0)
 
 
@@ -68,7 +68,7 @@ def taken_out(
 
 
 def keeps(page: Page) -> Bool:
-    """Which blocks have text outside of templates; all, where no templates are known."""
+    """Which blocks have text outside of templates; all blocks if there are no templates."""
     if page.in_template is None:
         return np.ones(len(page.blocks), dtype=bool)
     return coverage.left(page.blocks, page.in_template)

@@ -13,8 +13,8 @@ from victor_spark.hosts import site
 from victor_spark.model import decision
 from victor_spark.model.crf import marginals
 from victor_spark.model.decision import by_expected_f1
+from victor_spark.model.features import LANGUAGE
 from victor_spark.model.files import from_bytes
-from victor_spark.model.table import LANGUAGE
 from victor_spark.resources import directory
 from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Known, SiteModel
@@ -29,19 +29,19 @@ Decision: TypeAlias = Callable[[Float64, Blocks], Decided]
 
 
 def decide(probabilities: Float64, blocks: Blocks, beta: float = 1.0) -> Decided:
-    """What makes the page's expected F highest, and its headline, which many gold texts leave out."""
+    """Keeps the blocks with the highest expected F of the page, and its headline."""
     kept = by_expected_f1(probabilities, decision.n_words(blocks), beta)
     headline = roles.headline(blocks, kept)
     return kept | headline, headline
 
 
 def decide_2(probabilities: Float64, blocks: Blocks, beta: float = 1.0) -> Decided:
-    """How `victor-2` decides: by the expected F1 alone, and no page is doubtful."""
+    """The decision of `victor-2`: by the expected F1 alone, in the same way on every page."""
     return by_expected_f1(probabilities, decision.n_words(blocks), beta, least=0.1, sure=0.0), None
 
 
 def decide_2008(probabilities: Float64, _blocks: Blocks) -> Decided:
-    """How `victor-2008` decides: it keeps blocks with P(other) < 0.5, as in the paper."""
+    """The decision of `victor-2008`: blocks with P(other) < 0.5 are kept, as in the paper."""
     return decision.by_threshold(probabilities, DEFAULT_THRESHOLD), None
 
 
@@ -57,7 +57,7 @@ def reads_language(model: bytes) -> bool:
 
 
 def scores(probabilities: Float64, blocks: Blocks, decide: Decision = decide) -> Scores:
-    """What a cleaner makes of a page's probabilities; `victor` without `decide`."""
+    """The scores that a cleaner gives for a page's probabilities; without `decide`, those of `victor`."""
     kept, headline = decide(probabilities, blocks)
     expected_f1 = decision.expected_f1(probabilities, decision.n_words(blocks), kept)
     return Scores(probabilities, kept, expected_f1, headline=headline)
@@ -76,14 +76,14 @@ def site_model() -> dict[str, bytes]:
 
 
 def site_models(sites: str) -> dict[str, bytes]:
-    """What a table of sites needs in each process; InputError if it can't be used."""
+    """The models that a table of sites needs in each process; InputError if it can't be used."""
     files = table.listing(sites)
     table.SiteTable(sites, files)
     return {**site_model(), SITE_TABLE: files}
 
 
 def with_sites(inner: Cleaner, sites: str, models: Mapping[str, bytes]) -> Cleaner:
-    """The cleaner, with what a table of sites has of the page's site."""
+    """The cleaner, with its probabilities revised by a table of sites."""
     # Opened by the process that cleans, not before.
     opened = cache(partial(table.SiteTable, sites, models[SITE_TABLE]))
     weights = evidence.model_from_bytes(models[SITE_MODEL])
@@ -97,7 +97,7 @@ def with_sites(inner: Cleaner, sites: str, models: Mapping[str, bytes]) -> Clean
 
 
 def revised(page: Page, own: Scores, known: Known, model: SiteModel, *, is_among: bool = True) -> Scores:
-    """The scores of a page with what is known of its site; `is_among`: the page is one of those summed up."""
+    """The scores of a page, revised by the sums of its site; `is_among`: the sums include the page."""
     blocks, marginal = page.blocks, own.probabilities
     found = evidence.evidence(blocks, marginal, known, is_among=is_among)
     return scores(evidence.revised(model, marginal, decision.n_words(blocks), found), blocks)

@@ -125,7 +125,7 @@ def is_public(address: str) -> bool:
 
 
 def socket_factory(allow_private: bool) -> Callable[[AddrInfo], socket.socket]:
-    """What makes the socket for a resolved address; OSError for a private address."""
+    """The function that makes the socket for a resolved address; it raises OSError for a private address."""
 
     def unconnected(address: AddrInfo) -> socket.socket:
         family, kind, protocol, _, target = address

@@ -29,7 +29,7 @@ MAX_HOPS: Final = 10
 MAX_ROBOTS_HOPS: Final = 5
 MAX_HOSTS: Final = 4096
 MAX_UNDER_WAY: Final = 8
-"""Hosts, and addresses of each, that are begun and not ended; bound the memory of long lists."""
+"""The most open hosts, and open addresses of a host; they bound the memory of long lists."""
 
 T = TypeVar("T")
 
@@ -173,7 +173,7 @@ class Crawl:
             if not (wait := self._wait_before_next_try(n_tries, answer)):
                 break
             await asyncio.sleep(wait + random.uniform(0, 0.1) * self._polite.back_off)
-        # A robots.txt that is not there: its error page is no page of the crawl.
+        # The error page of a missing robots.txt is not a page of the crawl.
         if isinstance(answer, Answer) and (answer.status == 200 or not is_robots):
             facts = {"fetchTimeMs": str(round(answer.seconds * 1000)), "tries": str(n_tries)}
             if seen:
@@ -206,7 +206,7 @@ async def _for_all(action: Callable[[T], Awaitable[None]], arguments: Collection
 
 
 def _retry_after(answer: Answer) -> float:
-    """The seconds that the server asks to be left alone for."""
+    """The seconds to wait that the server states in Retry-After."""
     text = (answer.header("Retry-After") or "").strip()
     if text.isascii() and text.isdigit():
         return float(text)

@@ -155,7 +155,7 @@ def _reason(error: Exception, limit: aiohttp.ClientTimeout) -> str:
         return error.message
     cause: Any = getattr(error, "os_error", error)  # aiohttp puts host, port and ssl before its text
     why = getattr(cause, "strerror", None) or str(cause)
-    # asyncio puts its own words and the address in place of the system's text.
+    # asyncio replaces the system's text by its own words and the address.
     return os.strerror(cause.errno).lower() if "Connect call failed" in why and cause.errno else why
 
 

@@ -32,7 +32,7 @@ class Fetched:
 
 @dataclass(frozen=True)
 class WarcFile:
-    """An open WARC to add to; `known`: the addresses in it, `n_cut`: the bytes removed from its end."""
+    """An open WARC that records are added to; `known`: its addresses, `n_cut`: bytes removed from its end."""
 
     path: Path
     file: BinaryIO
@@ -67,7 +67,7 @@ class WarcFile:
 
 @contextmanager
 def opened(path: Path, software: str) -> Iterator[WarcFile]:
-    """Opens the WARC at `path`, or creates it; when the context ends, the disk has all of it.
+    """Opens the WARC at `path`, or creates it; when the context ends, all of it is on disk.
 
     Raises OutputError for a file that can't be written, InputError for one that is no WARC.
     """
@@ -138,7 +138,7 @@ def _scanned(file: BinaryIO, path: Path) -> tuple[dict[str, Fetched], int, int]:
     # Nothing, or the beginning of a record: a fetch was killed in its first one.
     is_ours = start.error is None and b"WARC/1.".startswith(start.content)
     if end == 0 and not is_ours:
-        raise InputError(f"{path}: not a .warc.gz that can be added to")
+        raise InputError(f"{path}: not a .warc.gz file; choose another --output")
     return known, end, source.size
 
 

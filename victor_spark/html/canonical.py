@@ -1,6 +1,6 @@
 """Bytes → UTF-8 → parse and repair → precleaning → canonical HTML (Victor, section 3.1, steps 2, 3).
 
-Two ways lead to the same string: the kernels of `victor_html`, and for what they leave the parser library.
+The kernels of `victor_html` parse most pages; the parser library parses the others, with the same result.
 
 The canonical HTML is a page's single representation; every offset in the product refers to it.
 """
@@ -22,7 +22,7 @@ from victor_spark.kernels import source as kernel
 class Canonical:
     """Canonical HTML, the charset the bytes were decoded with, and which elements the source has.
 
-    `elements`: see `victor_html.parse.Parsed`; what the canonical HTML has no more tells about a page, too.
+    `elements`: see `victor_html.parse.Parsed`; elements that the canonical HTML lacks are features, too.
     `mixed_with`: the charset of parts that are in another one. `markup`: the source in UTF-8.
     """
 
@@ -42,7 +42,7 @@ class Restored:
 
 
 def restored(markup: str) -> Restored:
-    """The canonical HTML of a page with what it leaves out, so that labels can be put into the whole page."""
+    """The canonical HTML of a page with the dropped markup, so that labels can be put into the whole page."""
     encoded = with_formulas_shown(markup.encode("utf-8", "surrogatepass"))
     encoded = with_plaintext_read(with_iframes_ended(encoded))
     if (html := beyond_budget(encoded)) is not None:
@@ -71,10 +71,11 @@ def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canoni
 
 
 def with_iframes_ended(markup: bytes) -> bytes:
-    """The markup with every `iframe` that nothing ends made an `embed`: it needs no end, and is dropped, too.
+    """The markup with every `iframe` without an end tag replaced by `embed`, which needs none.
 
-    To the standard all that follows would be its raw text; browsers show it, as scripts hide the `noscript`
-    that such tags stand in. Nothing has ended an iframe when the next one begins, or its `noscript` ends.
+    By the standard, the rest of the page would be raw text of the iframe. Browsers show the rest: such tags
+    are in a `noscript`, which scripts hide. An iframe has no end tag if the next iframe begins, or its
+    `noscript` ends, before one.
     """
     source = memoryview(markup)
     endless = []
@@ -99,9 +100,9 @@ _MATH_TEX: Final = memoryview(b"math/tex")
 
 
 def with_formulas_shown(markup: bytes) -> bytes:
-    """The markup with LaTeX as text in the place of scripts that wait for MathJax 2 to draw it.
+    """The markup with the LaTeX in scripts of MathJax 2 as text.
 
-    A script with an id stands beside what MathJax has drawn: it becomes an empty span with the LaTeX.
+    A script with an id is beside a formula that MathJax has drawn: it becomes an empty span with the LaTeX.
     """
     is_there = kernel.find(memoryview(markup), _MATH_TEX, 4, 0) >= 0
     return _FORMULA.sub(_as_text, markup) if is_there else markup
@@ -129,9 +130,9 @@ _CDATA: Final = re.compile(rb"^\s*%?\s*<!\[CDATA\[(.*?)%?\s*\]\]>\s*$", re.DOTAL
 
 
 def with_plaintext_read(markup: bytes) -> bytes:
-    """The markup with every `plaintext` made a `pre`, where elements of HTML begin after one.
+    """The markup with every `plaintext` replaced by `pre`, if tags of HTML follow it.
 
-    To the standard their tags would be text to the end of the page.
+    By the standard, these tags would be text up to the end of the page.
     """
     found = _PLAINTEXT.search(markup)
     if found is None or not _TAG.search(markup, found.end()):
@@ -146,8 +147,8 @@ _TAG: Final = re.compile(rb"<(?:%s)(?:[\s/][^<>]*)?>" % "|".join(ELEMENTS[1:]).e
 def by_library(markup: str) -> str:
     """The canonical HTML of a page, by the parser library and `drop_textless`.
 
-    The library reads any markup: where it fails, it had no memory, and MemoryError is raised. It says so by
-    an exception of its own, or panics, when Python has no room for the string it gives.
+    The library reads any markup and fails only without memory: then MemoryError is raised. It raises an
+    exception of its own, or panics if Python has no memory for the string.
     """
     try:
         document = HTMLTree.parse(markup).document
@@ -162,13 +163,13 @@ def by_library(markup: str) -> str:
 
 
 _NO_ROOM: Final = "PyObject pointer is null"
-"""What a panic of the library says."""
+"""The message of a panic of the library."""
 
 
 def style_sheets(markup: str) -> list[str]:
-    """The text of the page's `style` elements, in document order (those for print alone left out).
+    """The texts of the page's `style` elements, in document order, except those for print only.
 
-    None of a page beyond the budget of a tree: the parser library has no such budget.
+    Empty for a page beyond the tree's budget, because the parser library has no budget.
     """
     if beyond_budget(markup.encode("utf-8", "replace")) is not None:
         return []

@@ -1,8 +1,8 @@
-"""What each Unicode character is, as one table: class, case, script family, sentence end.
+"""The properties of every Unicode character as one table: class, case, script family, sentence end.
 
 The character classes are those of Victor, section 3.2 (letters, digits, punctuation, white space,
-other), by Unicode category: L and M are letters, N digits, P punctuation. White space is what
-`str.isspace` says, so that blocks are trimmed exactly as `str.strip` would trim them.
+other), by Unicode category: L and M are letters, N digits, P punctuation. White space is defined as by
+`str.isspace`, so that blocks are trimmed exactly as `str.strip` trims.
 """
 
 import unicodedata
@@ -18,13 +18,13 @@ from victor_spark.kernels import num
 _SENTENCE_ENDS: Final = ".!?…。！？．｡؟۔।॥։።፧။។༎‼⁇⁈⁉"
 _CLOSING_EXTRA: Final = "\"'”’»“‹›«」』）】〉》"
 _ASSIGNED: Final = 0x33480
-"""Above this come only marks (the selectors), tags and private use: class num.OTHER."""
+"""Code points from here on are OTHER, except the variation selectors, which are marks."""
 _VARIATION_SELECTORS: Final = slice(0xE0100, 0xE01F0)
 
 
 @cache
 def properties() -> npt.NDArray[np.uint8]:
-    """Shape (0x110000,): class in the low three bits, the flags of kernels.num above them."""
+    """A byte for each code point: the class in the low three bits, the flags of kernels.num above them."""
     table = np.zeros(0x110000, dtype=np.uint8)
     categories = [unicodedata.category(chr(point)) for point in range(_ASSIGNED)]
     by_category = {name: _of_category(name) for name in set(categories)}

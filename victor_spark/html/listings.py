@@ -1,8 +1,8 @@
-"""Preformatted text: the white space between its blocks. And which blocks are no text of their own: the
-numbers of its lines, buttons beside it, and how a word is pronounced (`rt`).
+"""Finds the white space between the blocks of preformatted text, and the blocks that are left out.
 
-A number that is dropped wrongly is worse than one that stays. So class or id must name the numbers, or they
-must count from 1 in the cells beside as many lines of code.
+Left out are line numbers, buttons beside code, and the pronunciation of a word (`rt`). To drop a number
+wrongly is worse than to keep it. So line numbers must be named by a class or id, or they must count from 1 in
+cells beside as many lines of code.
 """
 
 import re
@@ -33,9 +33,9 @@ _WORDS: Final = {
     _BUTTON: "button btn clipboard copybtn copy+btn copy+button",
     _HIDDEN: "hover+info tooltiptext",
 }
-"""What words of class, id and role say of an element: it holds the numbers of lines, or code (`_GUTTER` is
-less certain and yields to it), or lines that a style sheet makes preformatted (`_FRAGMENT`: if it has
-numbers, `_CELL`: one line); it is a button, or hidden until a reader points at the code."""
+"""Meanings of words in class, id and role: the element holds line numbers, or code (`_GUTTER` is less certain
+and yields to it), or lines that a style sheet makes preformatted (`_FRAGMENT`: if it has numbers, `_CELL`:
+one line); it is a button, or hidden until a reader points at the code."""
 
 
 def _hash(name: str) -> int:
@@ -61,7 +61,7 @@ _RT, _CODE_ELEMENT = map(ELEMENTS.index, ("rt", "code"))
 
 
 def found(blocks: Blocks, html: UInt32) -> Blocks:
-    """The blocks with the white space between those of a listing, what is no text of its own marked."""
+    """The blocks with the white space inside listings, and with `left_out` set."""
     left_out = np.zeros(len(blocks), dtype=bool)
     if blocks.source_elements[_RT : _RT + 1].any():
         spans = [match.span() for match in _RUBY.finditer(text_of(html))]
@@ -108,7 +108,7 @@ _READ: Final = (
     "start", "td_group", "listing", "white_space", "named", "text_start", "text_end", "gap_ends", "n_letters",
     "n_num_tokens", "n_mix_tokens",
 )  # fmt: skip
-"""The columns that this module reads of single blocks."""
+"""The columns of `Blocks` that this module reads for single blocks."""
 
 
 def _part(blocks: Blocks, rows: npt.NDArray[np.signedinteger]) -> Blocks:
@@ -117,7 +117,7 @@ def _part(blocks: Blocks, rows: npt.NDArray[np.signedinteger]) -> Blocks:
 
 
 def _buttons(blocks: Blocks, kinds: UInt8) -> Bool:
-    """Which blocks are buttons beside code, or inside it, with the name of its language before them."""
+    """Which blocks are buttons beside code or inside it, or the name of its language before them."""
     named = kinds & _HIDDEN > 0
     if (kinds & _BUTTON).any():
         inside = np.zeros(len(kinds), dtype=np.int32)
@@ -171,9 +171,9 @@ def _numbers(blocks: Blocks) -> dict[int, range]:
 
 
 def _named_so(blocks: Blocks, kinds: list[int], numbers: dict[int, range]) -> tuple[Bool, Int32]:
-    """Which blocks are numbers of lines by the names around them, and the listing of each block.
+    """Which blocks are line numbers by the names of their elements, and the listing of each block.
 
-    An element so named holds numbers only, and code follows it, or stands before it in the same listing.
+    An element named so must hold numbers only, and code must follow it, or precede it in the same listing.
     """
     n = len(kinds)
     around: list[int] = blocks.named_elements[0].tolist()

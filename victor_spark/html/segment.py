@@ -1,4 +1,4 @@
-"""Canonical HTML → Blocks: the only segmentation there is (Victor, section 3.1, step 4)."""
+"""Canonical HTML → Blocks: the segmentation that all cleaners share (Victor, section 3.1, step 4)."""
 
 import re
 import threading
@@ -20,9 +20,9 @@ from victor_spark.kernels.num import STACK
 def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     """Cuts canonical HTML into text blocks and takes all counts; linear in len(html).
 
-    A block is a maximal run of text without a tag inside, trimmed of white space as `str.strip`
-    does; runs of white space alone are none, `title` holds none. `source_elements` are those of the page's
-    source (`Canonical.elements`), or else of its canonical HTML.
+    A block is a maximal run of text without a tag inside, trimmed of white space as by `str.strip`. Runs of
+    white space and the text of `title` are no blocks. `source_elements` are those of the page's source
+    (`Canonical.elements`); by default, those of its canonical HTML.
     """
     room = _kept.room
     n_blocks, n_elements, n_named, n_text = room.scanned(html)
@@ -63,7 +63,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
 
 
 class _Room:
-    """The scan, and the arrays that it fills of a page of up to so many code points and `<`."""
+    """The scan, and the arrays that it fills, for pages up to a number of code points and of `<`."""
 
     def __init__(self, n_points: int, n_tags: int) -> None:
         n, tags, named = n_tags + 1, tables(), words()
@@ -104,7 +104,7 @@ class _Room:
         )
 
     def scanned(self, html: str) -> tuple[int, int, int, int]:
-        """What `Scan.run` says of a page; -1 blocks, too, where it is too long."""
+        """The result of `Scan.run` for a page; -1 blocks if the page is too long."""
         n = len(html)
         if n > len(self.points):
             return -1, 0, 0, 0
@@ -119,7 +119,7 @@ _KEPT_TAGS: Final = 16_463
 """Pages with as many code points and `<` use the same arrays, one set a thread. That no row of these is a
 multiple of 4,096 bytes long keeps their beginnings apart in the processor's cache."""
 _N_SCANNED: Final = sum("markup" in COLUMNS[name].notes for name in ROWS)
-"""How many of `ROWS`, the first ones, the scan fills."""
+"""The scan fills this number of the first columns of `ROWS`."""
 _KEPT_VALUES: Final = 512
 _MOST_NAME_WORDS: Final = 32
 

@@ -1,4 +1,4 @@
-"""What tags, and words of class and id, mean to the scan: tables, and the look-up tables made of them."""
+"""Tables of tags, and of words in class and id, with their meaning for the scan; and hash tables of them."""
 
 import hashlib
 from functools import cache
@@ -51,7 +51,7 @@ BLOCK_LEVEL: Final = frozenset(_BLOCK_LEVEL_NAMES.split())
 _PREFORMATTED: Final = "listing pre textarea"  # canonical HTML has no xmp and no plaintext
 
 TAG: Final = r'<(/?)(?!!)([^\s/>]++)((?:[^>=]|=(?:"[^"]*+")?)*+)>'
-"""The expression of a tag as the segmentation reads it: a quote opens a value only right after `=`."""
+"""The pattern of a tag, as the segmentation reads it: a quote opens a value only right after `=`."""
 
 
 class TagTables(NamedTuple):
@@ -103,7 +103,7 @@ GROUPS: Final = (
     "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
     "lead", "form", "product", "list", "hidden", "quote", "document",
 )  # fmt: skip
-"""Groups of words of class, id, role and itemprop that say what an element is for, in feature order."""
+"""Groups of words in class, id, role and itemprop that state an element's purpose; their order is fixed."""
 
 
 class WordTable(NamedTuple):
@@ -124,10 +124,10 @@ def words() -> WordTable:
     numbers: dict[str, int] = {}
     for number, (group, members) in enumerate(groups.items()):
         if not isinstance(members, list) or not all(isinstance(word, str) for word in members):
-            raise ConfigurationError(f"{path}: {group} is no list of words")
+            raise ConfigurationError(f"{path}: {group} must be a list of words")
         for word in members:
             if word in numbers:
-                raise ConfigurationError(f"{path}: {word} stands twice")
+                raise ConfigurationError(f"{path}: {word} is listed twice")
             numbers[word] = number
     slots, values = hashed(numbers, 2048)
     slot_groups = values.astype(np.uint8)

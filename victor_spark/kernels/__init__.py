@@ -1,8 +1,8 @@
-"""The compiled hot loops; and whether they are compiled here.
+"""The hot loops, which Cython compiles; and whether they are compiled in this installation.
 
-Every other module in this folder, two of rendering/ and three of victor_html are plain Python that Cython
-compiles when the package is built. Where that was not possible the same files run interpreted: with the same
-results, slowly.
+All other modules in this folder, two of rendering/ and three of victor_html are plain Python that Cython
+compiles when the package is built. Without a C compiler, the same files run interpreted: slowly, with the
+same results.
 """
 
 import functools

@@ -23,7 +23,7 @@ def assemble(
     properties: cython.const[cython.uchar][::1],
     out: cython.uint[::1],
 ) -> cython.Py_ssize_t:
-    """Writes the kept blocks' text to `out` (points, gaps and spaces at most); returns its length.
+    """Writes the kept blocks' text to `out` (long enough for points, gaps and spaces); returns its length.
 
     Blocks of one paragraph are joined by a space where the page has one (`spaces` is 1; 1 + n: by n tabs,
     also at the beginning of a line), paragraphs by a newline, and blocks of one listing by the white space
@@ -113,7 +113,7 @@ def _follows(
     last: cython.Py_ssize_t,
     block: cython.Py_ssize_t,
 ) -> cython.bint:
-    """Whether nothing but what is no text of its own, and no white space, stands between two blocks."""
+    """Whether there are only left-out blocks, and no white space, between two blocks."""
     last += 1
     while last < block and left_out[last] and not spaces[last]:
         last += 1

@@ -135,7 +135,7 @@ def _twins(
     slots: cython.int[::1],
     twins: cython.int[:, ::1],
 ) -> cython.int:
-    """The first block with the letters of each block; and for that first one, how many have them."""
+    """For each block the first block with the same letters, and for that one the number of such blocks."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     all_bits: cython.ulonglong = 18446744073709551615
     prime: cython.ulonglong = 15485907386658061715
@@ -163,7 +163,7 @@ def _word_ratios(
     ratios: cython.double[:, ::1],
     row: cython.Py_ssize_t,
 ) -> cython.float:
-    """ratios[row]: words outside links in each layout group / such words in all. The greatest."""
+    """Fills ratios[row]: the share of each layout group in the words outside links; the greatest share."""
     total: cython.double = 0.0
     greatest: cython.double = 0.0
     last: cython.Py_ssize_t = 0

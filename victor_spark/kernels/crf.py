@@ -162,10 +162,10 @@ def forward_backward(
 
 
 @cython.ccall
-def told(
+def log_odds(
     marginals: cython.const[cython.double][:, ::1], least: cython.double, rows: cython.float[:, ::1]
 ) -> cython.int:
-    """Fills `rows` (2, n): the log-odds of content, P(other) kept `least` from 0 and 1; P(header)."""
+    """Fills `rows` (2, n): the log-odds of content, P(other) at least `least` from 0 and 1; P(header)."""
     other: cython.double
     for i in range(marginals.shape[0]):
         other = marginals[i, 2]
@@ -186,7 +186,7 @@ def revise(
 ) -> cython.int:
     """Fills `revised` (n, 3): content by both log-odds, split between header and text as in `marginals`.
 
-    Of blocks without words the chain has so much of the say, of others less.
+    `most_of_chain` is the chain's weight for a block without words; with each word it becomes smaller.
     """
     for i in range(marginals.shape[0]):
         part = most_of_chain * exp(-words[i])

@@ -1,5 +1,5 @@
 # cython: language_level=3, infer_types=True
-"""What keeping blocks is expected to gain, from their probabilities. Cython pure Python mode."""
+"""Chooses the blocks to keep by the expected F1, from their probabilities. Cython pure Python mode."""
 
 import cython
 from cython.cimports.victor_spark.kernels import num
@@ -25,11 +25,10 @@ def keep_best(
     n_words: cython.double[::1],
     kept: cython.uchar[::1],
 ) -> cython.int:
-    """Fills `kept` (zeros): the levels that make the expected F highest; none where F1 is too low.
+    """Fills `kept` (zeros): the levels with the highest expected F; none if no expected F1 reaches `least`.
 
-    `least`: the F1 that some number of levels has to reach. `n_words` (LEVELS zeros) gets the words down to
-    each level: each of these sets is the page's content with the same probability, or with the one in `wide`
-    where the highest expected F1 is below `sure`.
+    `n_words` (LEVELS zeros) gets the words of all levels down to each one. Each of these sets is the page's
+    content with the same probability; if the highest expected F1 is below `sure`, with the one in `wide`.
     """
     best: cython.int = -1
     best_wide: cython.int = -1
@@ -74,7 +73,7 @@ def expected_f1(
     kept: cython.const[cython.uchar][::1],
     n_words: cython.double[:, ::1],
 ) -> cython.double:
-    """The F1 by words to expect of what is kept; 0 where there is nothing.
+    """The expected F1 by words of the kept blocks; 0 if there are none.
 
     `n_words` (2, LEVELS zeros) gets the words down to each level, and those of them that are kept.
     """
@@ -103,7 +102,7 @@ def mean_content(
     ends: cython.const[cython.int][::1],
     kept: cython.const[cython.uchar][::1],
 ) -> cython.double:
-    """How likely the kept blocks are content, in the mean by characters; there are some."""
+    """The mean P(content) of the kept blocks, weighted by characters; at least one block is kept."""
     content: cython.double = 0.0
     n_chars: cython.double = 0.0
     for i in range(starts.shape[0]):

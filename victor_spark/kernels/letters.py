@@ -1,5 +1,5 @@
 # cython: language_level=3, infer_types=True
-"""What the letters of a text beyond ASCII look like: the counts and words that tell a misread charset.
+"""Counts and words of characters beyond ASCII, by which a misread charset is detected.
 
 Text is uint32 code points. Cython pure Python mode.
 """
@@ -21,7 +21,7 @@ _AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # characters: where all are AS
 @cython.cfunc
 @cython.inline
 def _continues(c: cython.uint) -> cython.bint:
-    """What windows-1252 and iso-8859-1 make of the bytes that go on with a character of UTF-8, 80 to BF."""
+    """Whether windows-1252 or iso-8859-1 gives this character for a continuation byte of UTF-8 (80 to BF)."""
     return (
         128 <= c <= 191
         or (338 <= c <= 402 and (c <= 339 or 352 <= c <= 353 or c == 376 or 381 <= c <= 382 or c == 402))
@@ -37,10 +37,11 @@ def _continues(c: cython.uint) -> cython.bint:
 def census(
     text: cython.const[cython.uint][::1], parts: cython.const[cython.uint][::1], counts: cython.int[::1]
 ) -> cython.int:
-    """Fills `counts`: U+FFFD; C1 controls; characters from U+00C0 up but for signs (U+2000 to U+2BFF);
-    places that look like a character of UTF-8 read as windows-1252, but not like the end of a quotation, or
-    as KOI8-R or CP866: Cyrillic beside lines of boxes; and pairs of characters that begin one of UTF-8 by
-    `parts`: for each character, as bits, the charsets in which it is its first byte, and 16 bits up another.
+    """Fills `counts` with the numbers of U+FFFD; of C1 controls; of characters from U+00C0 up, except signs
+    (U+2000 to U+2BFF); of places that look like a character of UTF-8 read as windows-1252 (and not like the
+    end of a quotation), or read as KOI8-R or CP866 (Cyrillic beside box drawings); and of pairs of characters
+    that look like the first two bytes of a character of UTF-8. `parts` has for each character, as bits, the
+    charsets in which it is a first byte, and 16 bits higher those in which it is a later one.
     """
     n: cython.Py_ssize_t = text.shape[0]
     size: cython.uint = cython.cast(cython.uint, parts.shape[0])

@@ -1,12 +1,12 @@
 # cython: language_level=3, infer_types=True
 """Two alignments of words: Ratcliff–Obershelp matching, and the best monotone alignment of a page with gold.
 
-`match` takes the longest common run, then what lies left and right of it, and so on. Blocks are those of
-difflib's SequenceMatcher without junk: of the longest common runs the one that starts earliest in `a`, then
-earliest in `b`. A suffix automaton of the shorter side finds how long the longest run is, in linear time
-where few different symbols follow one. All runs of that length that the definition takes one after the other
-are taken in one sweep, so that what is left between them has shorter runs only: the depth is then at most
-√(2n), where difflib's is n.
+`match` takes the longest common run, and then matches the parts to its left and right in the same way. The
+blocks are those of difflib's SequenceMatcher without junk: of several longest runs, the one that starts
+earliest in `a`, then earliest in `b`. A suffix automaton of the shorter side finds the length of the longest
+run, in linear time if each symbol is followed by few different ones. One sweep takes all runs of this length
+that the definition takes one after the other, so that the parts between them have shorter runs only: the
+depth is then at most √(2n); that of difflib is n.
 
 In `align`, every matched pair scores 1 and every run of pairs (consecutive on both sides) costs `open_cost`.
 Only pairs of equal words are visited (after Hunt and Szymanski, 1977), so the time is O(pairs · log gold)
@@ -32,9 +32,9 @@ def match(
 ) -> cython.int:
     """Writes the blocks to `found` (rows: start in a, start in b, length; unordered); returns how many.
 
-    `a` and `b` hold symbols 0..n_symbols - 1. Work space, with s the shorter and l the longer length:
-    `root` n_symbols entries of -1 (left so), `states` (4, 2s + 2), `edges` (3, 3s + 4), `ends`
-    (4, l + 1), `pending` (4, s + 2), `found` (3, s).
+    `a` and `b` hold symbols 0..n_symbols - 1. The other arrays are work space; with s the shorter and l the
+    longer length, the shapes are: `root` (n_symbols,), filled with -1 before and after; `states` (4, 2s + 2);
+    `edges` (3, 3s + 4); `ends` (4, l + 1); `pending` (4, s + 2); `found` (3, s).
     """
     n_found: cython.int = 0
     n_pending: cython.int = 0
@@ -122,9 +122,9 @@ def _runs(
     ends: cython.int[:, ::1],
     s_row: cython.int,
 ) -> cython.int:
-    """The length of the longest run that two segments share; the states of its places go to `ends`.
+    """The length of the longest run that two segments share; fills `ends` with the states of such runs.
 
-    `s_row` is the row of `ends` for `short`. Returns 0 (and leaves `ends`) when nothing is shared.
+    `s_row` is the row of `ends` for `short`. Returns 0, and does not fill `ends`, if nothing is shared.
     """
     longest: cython.int = 0
     o_row: cython.int = 1 - s_row
@@ -176,8 +176,8 @@ def _build(
 ) -> cython.int:
     """Builds the suffix automaton of text[low:high] (Blumer et al., 1985); returns its number of states.
 
-    states: length of the longest string, suffix link, first edge. edges: symbol, target, next edge.
-    The edges of state 0 are in `root`.
+    The rows of `states`: length of the longest string, suffix link, first edge. The rows of `edges`: symbol,
+    target, next edge. The edges of state 0 are in `root`.
     """
     n_states: cython.int = 1
     n_edges: cython.int = 0
@@ -249,7 +249,7 @@ def _build(
 def _target(
     states: cython.int[:, ::1], edges: cython.int[:, ::1], state: cython.int, symbol: cython.int
 ) -> cython.int:
-    """Where `symbol` leads from a state other than the root; -1 for nowhere."""
+    """The target of the edge `symbol` of a state other than the root; -1 if there is no such edge."""
     edge: cython.int = states[num.STATE_EDGE, state]
     while edge >= 0 and edges[num.EDGE_SYMBOL, edge] != symbol:
         edge = edges[num.EDGE_NEXT, edge]
@@ -268,11 +268,11 @@ def align(
     matched: cython.int[::1],
     open_cost: cython.int,
 ) -> cython.int:
-    """Fills `matched` (a row a page word: its gold position, or -1); returns the alignment's score.
+    """Fills `matched` with the gold position of each page word, or -1; returns the alignment's score.
 
-    `page` holds word ids, -1 for words without a partner; the gold positions of word w, ascending,
-    are `positions[first[w]:first[w + 1]]`. Work space: `pair_rows` and `links` have an entry per
-    pair, `thresholds` (2, n_gold + 2) and `runs` (3, n_gold) whatever content.
+    `page` holds word ids, -1 for words that the gold lacks. The gold positions of word w, ascending, are
+    `positions[first[w]:first[w + 1]]`. Work space with any content: `pair_rows` and `links` (n pairs),
+    `thresholds` (2, n_gold + 2), `runs` (3, n_gold).
     """
     n_page: cython.Py_ssize_t = page.shape[0]
     n_pairs: cython.int = 0
@@ -291,7 +291,7 @@ def align(
         w = page[i]
         if w < 0:
             continue
-        # Descending, so that this row's own updates are not seen by its other pairs.
+        # In descending order, so that a pair of this word does not change the scores of its other pairs.
         for k in range(first[w + 1] - 1, first[w] - 1, -1):
             p = positions[k]
             low = 0

@@ -1,5 +1,5 @@
 # cython: language_level=3, infer_types=True
-"""Where the tags of a page stand that say something about the page itself. Cython pure Python mode."""
+"""Finds the tags that state facts about the page: title, author, date, JSON-LD. Cython pure Python mode."""
 
 import cython
 
@@ -7,7 +7,7 @@ MARKED, META, LINK, HTML, TITLE, HEADING, TIME, JSON_LD, STYLE = range(9)
 N_KINDS = 9
 MOST = 200
 ATTRIBUTES = ("", "href", "data-testid", "id", "class", "rel", "itemprop")
-"""What can mark an element; of several attributes the last one here counts."""
+"""Attributes that can mark an element, by rank: if several do, the last one here counts."""
 _TABLE = (
     [(name, 0, rank) for rank, name in enumerate(ATTRIBUTES) if name],
     [("content", 1, 1), ("itemprop", 0, 1), ("name", 0, 2), ("property", 0, 3)],
@@ -20,8 +20,10 @@ NAMES = [
     ([(int.from_bytes(name[-8:].encode(), "big"), *rest) for name, *rest in rows] + 9 * _NONE)[:9]
     for rows in _TABLE
 ]
-"""What `statements` looks for: attributes by the kind of their element, and last the elements. An entry: the
-last 8 letters of the name as a number; first or second pair of places in a row; rank, or the element's kind.
+"""The names that `statements` finds: for each kind of element a table of attributes, and one of elements.
+
+An entry: the last 8 letters of the name as a number; for an attribute, the pair of columns that its value
+goes to (0 or 1) and its rank; for an element, 0 and its kind.
 """
 
 _N_KINDS = cython.declare(cython.int, N_KINDS)
@@ -34,7 +36,7 @@ _LOW = cython.declare(cython.ulonglong, 0x7F7F7F7F7F7F7F7F)
 _HIGH = cython.declare(cython.ulonglong, 0x8080808080808080)
 _FIRST = cython.declare(cython.uint, sum(1 << (ord(name) & 31) for name in "hlmst"))
 _LAST = cython.declare(cython.uint, sum(1 << (ord(letter) & 31) for letter in "dflps"))
-"""The first letters of the elements, and the last ones of ATTRIBUTES: few names need be looked up."""
+"""The first letters of the elements, and the last letters of ATTRIBUTES. Other names are not looked up."""
 _AUTHOR = cython.declare(cython.uint, int.from_bytes(b"thor", "big"))
 _BYLINE = cython.declare(cython.uint, int.from_bytes(b"line", "big"))
 _PUBLISH = cython.declare(cython.uint, int.from_bytes(b"lish", "big"))
@@ -52,12 +54,13 @@ def statements(
 ) -> cython.Py_ssize_t:
     """Fills `found` with tags in the order of the source; returns the number of rows.
 
-    A row: kind, start, end, rank, then the places of two values: of a META its name and content, of a LINK
-    its rel (one that begins as canonical or licence) and href, of JSON_LD its text in the second pair. MARKED
-    are other elements with `author`, `byline`, `username`, `publish` or `date` in one of ATTRIBUTES (`author`
-    in `href`): the rank is its number, the first pair its value. The content of scripts, styles and comments
-    holds no tags. `words`: the source, 8 bytes each, without its last 7 bytes at most; `names`: NAMES. At
-    most MOST of a kind are reported: `found` needs MOST rows a kind, and `counts` N_KINDS zeros.
+    The columns are: kind, start, end, rank, then start and end of two values. The values of META are its name
+    and content; those of LINK its rel (if it begins with c or l, as canonical and licence) and href; JSON_LD
+    has its text as the second value. MARKED are other elements with `author`, `byline`, `username`, `publish`
+    or `date` in one of ATTRIBUTES (in `href`: `author`); the rank is the index of the attribute, the first
+    value its value. Scripts, styles and comments hold no tags. `words`: the source as 8-byte words, without
+    an incomplete last one; `names`: NAMES. At most MOST tags of a kind are reported: `found` needs MOST rows
+    for each kind, and `counts` N_KINDS zeros.
     """
     n: cython.Py_ssize_t = source.shape[0]
     n_found: cython.Py_ssize_t = 0
@@ -151,7 +154,7 @@ def _row(
     end: cython.Py_ssize_t,
     kind: cython.int,
 ) -> cython.Py_ssize_t:
-    """The row of a kind in `names` with the name between two places; -1 where there is none."""
+    """The row of names[kind] with the name at [start, end); -1 if there is none."""
     name: cython.ulonglong = 0
     i: cython.Py_ssize_t = max(start, end - 8)
     while i < end:
@@ -174,12 +177,12 @@ def _next(
     c: cython.uchar,
     other: cython.uchar,
 ) -> cython.Py_ssize_t:
-    """Where one of two characters stands next from `i` on; the source's end without one."""
+    """The position of the next of two characters from `i` on; the end of the source if there is none."""
     n: cython.Py_ssize_t = source.shape[0]
     word: cython.Py_ssize_t = i >> 3
     seen: cython.ulonglong = _HIGH << ((i & 7) << 3)
     while word < words.shape[0]:
-        # The highest bit of a byte of `found` is set where one of the two is: there a difference is 0.
+        # In `found`, the highest bit of each byte that equals one of the two is set.
         one: cython.ulonglong = words[word] ^ (_ONES * c)
         two: cython.ulonglong = words[word] ^ (_ONES * other)
         found: cython.ulonglong = (
@@ -203,7 +206,7 @@ def _holds(
     end: cython.Py_ssize_t,
     word: cython.p_const_char,
 ) -> cython.bint:
-    """Whether a word of small letters stands between two places, in letters of any case."""
+    """Whether a lower-case word occurs between two positions, whatever its case there."""
     while i < end:
         k = 0
         while word[k] != 0 and i + k < end and (source[i + k] | 32) == (word[k] | 32):
@@ -222,7 +225,7 @@ def _raw_end(
     name: cython.p_const_char,
     length: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Where the end tag of a script or style begins; the source's end without one."""
+    """The start of the end tag of a script or style; the end of the source if there is none."""
     n: cython.Py_ssize_t = source.shape[0]
     i = _next(source, words, i, 60, 60)
     while i < n and not _holds(source, i, min(i + length, n), name):
@@ -237,7 +240,7 @@ def _has_mark(
     end: cython.Py_ssize_t,
     any_mark: cython.bint,
 ) -> cython.bint:
-    """Whether a value holds `author`, or any mark: its last four letters are looked for first."""
+    """Whether a value holds `author`, or any of the marks; compares the last four letters of a mark first."""
     author: cython.uint = _AUTHOR
     byline: cython.uint = _BYLINE
     publish: cython.uint = _PUBLISH

@@ -72,11 +72,11 @@ def intern(
     ids: cython.int[::1],
     first: cython.int[::1],
 ) -> cython.int:
-    """Numbers the tokens: known ones as before, others by the next number; how many are known then.
+    """Numbers the tokens: known ones as before, new ones in order; returns how many are known then.
 
-    A token is known by 128 bits: `keys` has two numbers a token, `slots` (a power of two, at most half
-    full, -1: free) finds them, in places that `secret`, odd, decides. `first[k]`: the first token here that
-    is the k-th new one.
+    A token is identified by 128 bits: `keys` has two numbers for each token. `slots` is their hash table (its
+    length a power of two, at most half full, -1: free); `secret`, an odd number, changes the places in it.
+    `first[k]`: the first token here that is the k-th new one.
     """
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     n: cython.int = n_known

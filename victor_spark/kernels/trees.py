@@ -1,8 +1,8 @@
 # cython: language_level=3, infer_types=True
-"""Oblivious trees: which leaf each block falls into, and what the leaves add up to.
+"""Evaluates oblivious trees: the leaf of each block in each tree, and the sum of the leaves' values.
 
-All nodes of one depth of such a tree ask the same question, so the answers are the bits of a leaf's number,
-and a question is put to all blocks at once. Cython pure Python mode.
+All nodes at one depth of an oblivious tree have the same condition. So the results are the bits of the leaf's
+number, and a condition is computed for all blocks at once. Cython pure Python mode.
 """
 
 import cython
@@ -20,13 +20,13 @@ def _leaves(
     found: cython.int[:, ::1],
     row: cython.Py_ssize_t,
 ) -> cython.int:
-    """Fills found[row] with each block's leaf of one tree: bit d is the answer to question d.
+    """Fills found[row] with each block's leaf in one tree: bit d is the result of condition d.
 
-    The question is whether values[features[tree, d], block] > thresholds[tree, d]; of NaN it is not. There
-    are at most 16. `uniform` says which features have the same value for all blocks.
+    The condition is values[features[tree, d], block] > thresholds[tree, d]; it is false for NaN. There are at
+    most 16. `uniform`: the features that have the same value for all blocks.
     """
     n = values.shape[1]
-    n_asked: cython.Py_ssize_t = 0
+    n_asked: cython.Py_ssize_t = 0  # conditions on features that differ between blocks
     same: cython.int = 0  # the bits that all blocks have in common
     at = cython.declare(cython.Py_ssize_t[16])
     above = cython.declare(cython.float[16])

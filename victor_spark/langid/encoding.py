@@ -52,10 +52,10 @@ _PIECES: Final = 4
 
 
 class Finding(NamedTuple):
-    """What is wrong with the charset of a text.
+    """A problem with the charset of a text.
 
-    `misreading`: how the text is repaired, where it can be. `problem`: why it cannot be read, in a few
-    words. `lost`: the share of lost letters in a text that can still be read.
+    `misreading`: the repair of the text, if there is one. `problem`: the reason why it cannot be read.
+    `lost`: the share of lost letters in a text that can still be read.
     """
 
     problem: str | None = None
@@ -64,7 +64,7 @@ class Finding(NamedTuple):
 
 
 def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
-    """What is wrong with the charset of a page's text, and the repair, if there is one."""
+    """The problem with the charset of a page's text, if there is one."""
     if text.isascii():
         return Finding()
     n_replaced, n_controls, n_high, n_twice, n_begun = _census(points)
@@ -125,13 +125,13 @@ def _census(points: UInt32) -> list[int]:
 
 
 def _verdict(points: UInt32, profiles: Profiles, n_lost: int, n_high: int) -> Finding:
-    """What is wrong with the unchanged text."""
+    """The problem with the unchanged text."""
     numbers = settings().encoding
     lost = n_lost / (np.count_nonzero(_kinds(points)[0] & _LETTER) + n_lost) if n_lost else 0.0
     if n_lost >= numbers.lost_least and lost >= numbers.lost_ratio:
         return Finding(f"{lost:.0%} of the letters are lost", lost=lost)
     few = max(numbers.badness_least, min(len(points), numbers.sample) / numbers.badness_every)
-    if n_high < min(few, numbers.misread_least):  # misread text has characters from U+00C0 on, but for signs
+    if n_high < min(few, numbers.misread_least):  # misread text has letters from U+00C0 on
         return Finding(lost=lost)
     sample = _sample(points, numbers.sample)
     kinds, n_doubtful = _kinds(sample)
@@ -164,7 +164,7 @@ def _badness(sample: UInt32, kinds: UInt8, n_doubtful: int, numbers: Encoding) -
 
 
 def _kinds(text: UInt32) -> tuple[UInt8, int]:
-    """What each character is, as bits, and how many are doubtful."""
+    """The kind of each character, as bits, and the number of doubtful ones."""
     kinds = np.empty(len(text), dtype=np.uint8)
     return kinds, letters.tell_kinds(memoryview(text), memoryview(folding_table()), memoryview(kinds))
 
@@ -182,9 +182,8 @@ def _words_with(text: UInt32, kinds: UInt8, wanted: int, space: int) -> UInt32:
 def _misreading(
     sample: UInt32, kinds: UInt8, profiles: Profiles, good_fit: float
 ) -> tuple[Misreading | None, bool]:
-    """The charsets in which the words with high characters fit a language better, or None.
-
-    And whether they then fit as well as ordinary text, so that the text can be repaired.
+    """The charsets in which the words with high characters fit a language better, or None; and whether they
+    then fit as well as ordinary text, so that the text can be repaired.
     """
     numbers = settings().encoding
     n_letters = np.count_nonzero(kinds & _LETTER)

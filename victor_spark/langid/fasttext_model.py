@@ -1,6 +1,6 @@
 """fastText: lid.176, GlotLID and others from a user's file.
 
-A model that was trained on normalised text says so in its labels (`__label__victor:cs`, see
+A model that was trained on normalised text has labels that show it (`__label__victor:cs`, see
 `research.langid_fasttext`); any other model gets the text as it stands, and its labels are mapped to ISO
 639-1, else 639-3.
 """
@@ -93,12 +93,12 @@ def file_labels(path: Path) -> list[str]:
 
 
 def _numbers(content: mmap.mmap, kinds: str) -> tuple[int, ...]:
-    """The next numbers, of these kinds (as in `struct`); struct.error at the end of the file."""
+    """The next numbers in the file, of these kinds (as in `struct`); struct.error at its end."""
     return struct.unpack(f"<{kinds}", content.read(struct.calcsize(f"<{kinds}")))
 
 
 def _skip(content: mmap.mmap, n_bytes: int) -> None:
-    """Goes on after these bytes; ValueError where the file ends before."""
+    """Skips these bytes; ValueError if the file ends before them."""
     if n_bytes < 0:
         raise ValueError("a negative size")
     content.seek(n_bytes, os.SEEK_CUR)
@@ -124,7 +124,7 @@ def _labels(content: mmap.mmap) -> list[str]:
 
 
 def _skip_matrices(content: mmap.mmap) -> None:
-    """Goes to the end of the input and output matrix; ValueError where that is not the end of the file."""
+    """Skips the input and output matrix; ValueError if the file does not end there."""
     is_quantised = True  # the output can be only where the input is
     for _ in ("input", "output"):
         is_quantised = bool(_numbers(content, "?")[0] and is_quantised)

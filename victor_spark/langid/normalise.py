@@ -15,7 +15,7 @@ from victor_spark.blocks import Int32, UInt32
 from victor_spark.kernels import code_points, ngrams, text_of, views
 
 _ASSIGNED: Final = 0x33480
-"""Above this there are no letters, and but for selectors of plane 14 no marks."""
+"""From here on there are no letters, and no marks except the variation selectors of plane 14."""
 
 
 @cache

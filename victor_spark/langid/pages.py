@@ -1,4 +1,4 @@
-"""A page's language, whether its charset was misread, and the block features that look at it."""
+"""Decides the language of a page and whether its charset was misread; sets the block features of language."""
 
 import tempfile
 from collections.abc import Callable
@@ -15,18 +15,17 @@ from victor_spark.langid.repair import Misreading
 from victor_spark.langid.settings import settings
 
 MIXED_BELOW: Final = 0.9
-"""Where the guess over the whole page has a lower score, the language is guessed block by block."""
+"""If the score of the whole page is lower, the language is guessed block by block."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageLanguage:
     """The language of a page's text, and problems with its charset.
 
-    `language` is ISO 639-1 (or -3), None where there is too little text or none that fits;
-    `is_wanted`: it is among the requested languages or confusable with one of them, or none is requested.
-    `misreading`: which charsets were confused, where the text can be repaired; the other fields are not
-    set then. `problem`: why the text cannot be read. `lost`: the share of lost letters in a text that can
-    still be read.
+    `language` is ISO 639-1 (or -3), None if there is too little text or no language fits. `is_wanted`: it is
+    a requested language or confusable with one, or none is requested. `misreading`: the confused charsets, if
+    the text can be repaired; the other fields are then not set. `problem`: the reason why the text cannot be
+    read. `lost`: the share of lost letters in a text that can still be read.
     """
 
     language: str | None
@@ -38,20 +37,20 @@ class PageLanguage:
     lost: float = 0.0
 
 
-Linguist: TypeAlias = Callable[[Blocks], tuple[Blocks, PageLanguage]]
+PageIdentifier: TypeAlias = Callable[[Blocks], tuple[Blocks, PageLanguage]]
 """Blocks → the blocks with langid1 and langid2, and the language of the page."""
 
 
-def linguist(
+def page_identifier(
     profiles: bytes,
     languages: tuple[str, ...] = (),
     lid_model: bytes | None = None,
     *,
     block_features: bool = True,
-) -> Linguist:
-    """Built once per process; `languages` are the codes asked for, `lid_model` a fastText file.
+) -> PageIdentifier:
+    """Built once per process; `languages` are the requested codes, `lid_model` is a fastText file.
 
-    Without `block_features`, langid1 and langid2 stay 0: for cleaners that don't look at them.
+    Without `block_features`, langid1 and langid2 stay 0, for cleaners that don't use them.
     Raises UsageError for an unknown language or a missing package, ModelError for a bad file.
     """
     known = Profiles.from_bytes(profiles)
@@ -98,7 +97,7 @@ def _page_language(guess: Guess, targets: tuple[str, ...], blocks: Blocks) -> Pa
 
 
 def _with_features(blocks: Blocks, targets: tuple[str, ...], guess: Guess, profiles: Profiles) -> Blocks:
-    """The blocks with langid1 and langid2 for the languages asked for, else the page's own."""
+    """The blocks with langid1 and langid2 for the requested languages, or else for the page's own."""
     own = guess.language
     targets = targets or ((own,) if own is not None and own in profiles.profiles else ())
     if not targets:

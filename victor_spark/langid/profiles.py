@@ -35,7 +35,7 @@ _COMMONEST: Final = 400
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """What is kept of one language's text.
+    """The statistics of one language's text.
 
     trigrams: (n, 3) code points in ascending order; gains: (n,), (log P(trigram) - FLOOR) / STEP;
     ngrams: those of one to five characters, the commonest first, a word's edge being a space.
@@ -63,8 +63,8 @@ class Profiles:
         """Expands a profiles file, or the part that is needed to distinguish `languages` from all others.
 
         That is the languages, their confusable groups, their nearest languages, and the anchors of
-        conf/langid.toml. Raises ModelError for a file that is none or has another format, and
-        UsageError for a language that has no profile.
+        conf/langid.toml. Raises ModelError for another file or another format, and UsageError for a language
+        without a profile.
         """
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as arrays:

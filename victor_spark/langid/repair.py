@@ -16,8 +16,8 @@ from victor_spark.scripts import characters
 class Misreading(NamedTuple):
     """The charset that text was read in, and the one it was written in, by Python's names.
 
-    `least_bad`: of UTF-8 only runs are read again that are so unlikely as they stand, and what else is
-    made of the same letters as they and the text beside them.
+    `least_bad`: only runs of UTF-8 with at least this badness are read again, and runs of the same letters as
+    these and the text beside them.
     """
 
     read_as: str

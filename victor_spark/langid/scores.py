@@ -29,13 +29,13 @@ _ALL: Final = 2**31 - 1
 _LOAD: Final = 3
 """Slots per n-gram, at least: fewer collisions for more memory."""
 _REST_TRIGRAMS: Final = 400
-"""How many trigrams of each language outside the lanes stand for it in the last lane."""
+"""The number of trigrams that represent each language outside the lanes in the last lane."""
 _N_COUNTS: Final = 256
-"""Higher counts are equal: the commonest n-grams of a page share a rank."""
+"""Higher counts are cut to this one: the commonest n-grams of a page share a rank."""
 _REST_NGRAMS: Final = 50
 """The same for n-grams."""
 _N_TABLES: Final = 8
-"""How many tables of a kind one process keeps, each of a set of targets or of all languages."""
+"""The number of tables of a kind that a process keeps, each for a set of targets or for all languages."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +210,7 @@ def block_scores(
 
 @lru_cache(_N_TABLES)
 def lanes_of(profiles: Profiles, targets: tuple[str, ...]) -> tuple[str, ...]:
-    """The targets and then their rivals: as many lanes as conf/ says, less one for all the rest."""
+    """The targets and then their rivals, one less than `n_lanes`: the last lane is for all others."""
     numbers = settings()
     excluded = frozenset[str]().union(*(numbers.group(target) for target in targets))
     nearest = [profiles.nearest[target] for target in targets]
@@ -224,6 +224,6 @@ def lanes_of(profiles: Profiles, targets: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _lead(points: Int32, n_targets: int) -> Int32:
-    """The best of the first columns less the best of the others."""
+    """The best of the first columns minus the best of the others."""
     best = points[:, :n_targets].max(axis=1)
     return np.asarray(best - points[:, n_targets:].max(axis=1))

@@ -1,4 +1,4 @@
-"""The numbers of conf/langid.toml, read once: confusable groups, samples, thresholds."""
+"""The values of conf/langid.toml: confusable groups, samples, thresholds. The file explains each one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from victor_spark import configuration, resources
 
 @dataclass(frozen=True, slots=True)
 class Anchors:
-    """The languages that every language is compared with."""
+    """The languages that a text is always compared with."""
 
     languages: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """How the language of a whole text is guessed."""
+    """The table [page]: how the language of a whole text is guessed."""
 
     least_letters: int
     least_gain: float
@@ -28,7 +28,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """How blocks are scored."""
+    """The table [blocks]: how the language of blocks is scored."""
 
     most_letters: int
     shrink: int
@@ -39,7 +39,7 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """When a text counts as broken by a wrong charset."""
+    """The table [encoding]: when a text counts as decoded with the wrong charset."""
 
     lost_ratio: float
     lost_least: int
@@ -66,7 +66,7 @@ class Settings:
     encoding: Encoding
 
     def group(self, language: str) -> frozenset[str]:
-        """The languages that are no rivals to this one, itself among them."""
+        """The confusable languages of this one, with itself; none of them is its rival."""
         together = (members for members in self.confusable.values() if language in members)
         return frozenset([language]).union(*together)
 

@@ -49,7 +49,7 @@ def read(path: Path) -> str:
 
 
 def profile(text: str, name: str = "the text") -> Profile:
-    """The profile of one language's text; InputError when there is hardly any text."""
+    """The profile of one language's text; InputError if the text is too short."""
     points = code_points(text)
     letters = folded(points, np.array([0], np.int32), np.array([len(points)], np.int32))[0].astype(np.int64)
     letters = np.concatenate([[SPACE], letters, [SPACE]])

@@ -1,1 +1,1 @@
-"""What a page says about itself: title, authors, dates, site, from its head, structured data and bylines."""
+"""The metadata that a page states: title, authors, dates, site; from its head, JSON-LD and bylines."""

@@ -1,7 +1,7 @@
-"""What a page's markup states about itself, read from the source before scripts are dropped.
+"""The statements of a page's markup about the page, read from the source before scripts are dropped.
 
-One pass of a kernel finds the tags; what is inside them is read when it is asked for. All counts are
-bounded, so that the cost grows with the page alone.
+A kernel finds the tags in one pass; their content is read on first use. All counts are bounded, so that the
+time is linear in the length of the page.
 """
 
 import re
@@ -19,17 +19,17 @@ from victor_spark.kernels import views
 from victor_spark.metadata.vocabulary import vocabulary
 
 MAX_VALUE: Final = 2_000
-"""Characters of a value that are kept: fewer than the digits of a number that Python refuses to read."""
+"""The most characters of a value: fewer than the digits at which Python refuses to read a number."""
 MAX_JSON: Final = 2_000_000
-"""Bytes of JSON-LD that are read in a page."""
+"""The most bytes of JSON-LD that are read in a page."""
 _WINDOW: Final = 1_500
-"""Bytes of an element in which its text is looked for."""
+"""The most bytes of an element that are searched for its text."""
 _BELOW: Final = 5_000
 _ABOVE: Final = 500
-"""Bytes below and above a heading in which a byline and a date are looked for."""
+"""The most bytes below and above a heading that are searched for a byline and a date."""
 _MAX_HEADINGS: Final = 6
 _MAX_MARK: Final = 300
-"""Characters of the attributes of an element that are read as its mark."""
+"""The most characters of an element's attributes that are read as its mark."""
 
 
 class Marked(NamedTuple):
@@ -75,7 +75,7 @@ class Evidence:
 
     @cached_property
     def language(self) -> str | None:
-        """What `html` states as the language."""
+        """The language that the element `html` states."""
         first = next((self._attributes(*row[1:3]) for row in self._rows[kernel.HTML]), {})
         return first.get("lang") or first.get("xml:lang")
 
@@ -187,7 +187,7 @@ class Evidence:
         return _lines(inside)
 
     def _stated(self, start: int, end: int, name: bytes) -> list[str]:
-        """What an element states in an attribute, else the lines of its text."""
+        """The value that an element states in an attribute, or else the lines of its text."""
         if start not in self._read:
             attributes = self._attributes(start, end)
             value = attributes.get("content") or attributes.get("datetime")
@@ -227,7 +227,7 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^
 _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
 _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "license"}
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
-"""What marks authors and dates of comments, and the fields of a form."""
+"""Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
@@ -237,7 +237,7 @@ _INLINE: Final = re.compile(
 )
 _BETWEEN_LINKS: Final = re.compile("</a> ?(?=<a )")
 _RUBY: Final = re.compile(r"<r[tp]\b.*?(?=</?r(?:t|p|b|uby)\b|\Z)|</?r(?:t|p|b|tc|uby)\b[^<>]*+>")
-"""What says how a word is pronounced, and the other tags around it."""
+"""Elements with the pronunciation of a word, and the tags around them."""
 _TAGS: Final = re.compile(r"<[^>]*+(?:> ?<[^>]*+)*+(?:> ?)?")
 """Tags beside each other; a pattern that begins with a letter is searched for four times as fast."""
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")

@@ -1,4 +1,4 @@
-"""Chooses one value for each field among all that a page states about itself, and keeps its source."""
+"""Chooses each field's value among its candidates (from JSON-LD, `meta`, text), and keeps its source."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -7,14 +7,14 @@ from html import unescape
 from itertools import chain
 from typing import Any, Final
 
-from victor_spark.metadata import days, names
+from victor_spark.metadata import dates, names
 from victor_spark.metadata.evidence import Evidence, Marked
 from victor_spark.metadata.statements import USER, Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
 from victor_spark.words import INVISIBLE
 
 MIN_HEADING_F1: Final = 0.3
-"""The F1 by different words with a stated title from which on an `h1` is the title."""
+"""An `h1` is the title if its F1 with a stated title, by distinct words, is at least this."""
 MAX_TAGS: Final = 50
 _FEW: Final = 2
 _MAX_BARS: Final = 20
@@ -23,7 +23,7 @@ _MAX_BARS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is known about a page; None or () where nothing is.
+    """The metadata of a page; a field that the page does not state is None or ().
 
     `date`, `date_modified`: ISO 8601, a day or a time, as precise as the page states it. `sources`: where
     each value is from, by the field's name.
@@ -223,7 +223,7 @@ def _first(lines: list[str], most: int) -> Iterable[str]:
 
 _LONGEST_LINE: Final = 120
 _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
-"""What is dated there is something else, as in `Terms of Use (10 Mar 2001)`."""
+"""A date in brackets belongs to something else, as in `Terms of Use (10 Mar 2001)`."""
 _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
 
 
@@ -253,7 +253,7 @@ def _dates(page: Statements) -> Candidates[str]:
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
     items = _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
     yield from _days(page, chain(*stated, page.of_works("uploadDate"), items))
-    if page.url and (day := days.in_address(page.url)):
+    if page.url and (day := dates.in_address(page.url)):
         yield "address", day
     yield from _days(page, _visible_dates(page))
 
@@ -262,7 +262,7 @@ def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
     """Those of the candidates that are dates, as ISO 8601."""
     for where, text in candidates:
         month_first = "/" in text and page.month_first
-        if _DIGIT.search(text) and (day := days.iso(text, month_first=month_first)) is not None:
+        if _DIGIT.search(text) and (day := dates.iso(text, month_first=month_first)) is not None:
             yield where, day
 
 

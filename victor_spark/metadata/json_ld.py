@@ -1,4 +1,4 @@
-"""Reads the JSON-LD of a page: broken JSON mended where only one reading is possible, graphs made flat."""
+"""Reads a page's JSON-LD: repairs it, flattens its graphs. `extract` chooses values, such as the date."""
 
 import json
 import re
@@ -10,15 +10,15 @@ from typing import Any, Final
 from victor_spark.metadata.evidence import MAX_VALUE
 
 MAX_THINGS: Final = 2_000
-"""Objects of a page that are looked at."""
+"""The most objects of a page that are read."""
 _TAIL: Final = 200
-"""Characters at the end of a script in which the end of a comment around it is looked for."""
+"""Characters at the end of a script that are searched for the end of a comment around it."""
 
 Thing = dict[str, Any]
 
 
 def things(texts: Iterable[str]) -> list[Thing]:
-    """The objects of a page's JSON-LD but reviews, breadth first: what encloses others comes before them."""
+    """The objects of a page's JSON-LD except reviews, breadth first: an object precedes those inside it."""
     found: list[Thing] = []
     waiting = [value for text in texts if isinstance(value := read(text), (dict, list))]
     for value in waiting:
@@ -34,7 +34,7 @@ def things(texts: Iterable[str]) -> list[Thing]:
 
 
 _OF_OTHERS: Final = frozenset(("review", "reviews", "comment"))
-"""Fields with works about the thing, by others and of other days."""
+"""Fields with works about the object, which have other authors and dates."""
 
 
 def read(text: str) -> Any:
@@ -86,8 +86,8 @@ def types(thing: Thing) -> tuple[str, ...]:
 
 
 def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
-    """The texts of a value: itself, `key` of objects and of those that references ({"@id": …}) mean, or
-    those of a list.
+    """The texts of a value: a text itself, the field `key` of an object or of the object that a reference
+    ({"@id": …}) names, or the texts of a list.
     """
     for one in (value if isinstance(value, list) else [value])[:100]:
         is_reference = isinstance(one, dict) and "@id" in one and len(one) <= 2

@@ -1,4 +1,4 @@
-"""Names of authors as pages write them: lists apart, without introductions, addresses and handles."""
+"""Names of authors as pages write them: splits lists, and removes introductions, addresses and handles."""
 
 import re
 from collections.abc import Iterable
@@ -111,7 +111,7 @@ _END: Final = re.compile(
     rf"|(?<=\s)(?:\d|»|(?-i:on|{_VERBS})\b)",
     re.IGNORECASE,
 )
-"""What follows a name: a word that begins with a digit, a verb (not `Said`, a name), other roles."""
+"""The end of a name: a word that begins with a digit, a verb (not `Said`, which is a name), another role."""
 
 
 _PLAIN: Final = re.compile(r"[^\W\d_]{2,20}(?: [^\W\d_]{1,20}\.?){0,2} [^\W\d_]{2,20}")
@@ -134,7 +134,7 @@ def _introduction() -> re.Pattern[str]:
 
 @cache
 def _between() -> re.Pattern[str]:
-    """What stands between two names; a comma before an academic degree does not."""
+    """The pattern of separators between two names; a comma before an academic degree is none."""
     words = "|".join(map(re.escape, vocabulary().between))
     degrees = "|".join(map(re.escape, vocabulary().degrees))
     return re.compile(rf"\s*(?:[;|/•·\n、]|,?\s(?:{words})\s|,(?!\s*(?:{degrees})\b))\s*", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""What the JSON-LD, the `meta` elements and the marked elements of a page say, as candidates with sources."""
+"""Candidates for metadata fields with their sources: from JSON-LD, `meta` elements and marked elements."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ USER: Final = re.compile("class=.*user-?_?name")
 """The mark of an element with the name of a user."""
 _MAX_WORKS = 5
 _MAX_SITES = 20
-"""Names of the site that are read."""
+"""The most names of the site that are read."""
 
 
 class Statements:
@@ -94,7 +94,7 @@ class Statements:
 
     @cached_property
     def is_thread(self) -> bool:
-        """Whether the page says that it is a thread of a forum, or marks the names of several users."""
+        """Whether the page states that it is a thread of a forum, or marks the names of several users."""
         return self.states_thread or len(self._users) > 1
 
     @cached_property
@@ -103,7 +103,7 @@ class Statements:
 
     @cached_property
     def states_thread(self) -> bool:
-        """Whether JSON-LD says that the page is a thread, or marked authors answer a user, all users too."""
+        """Whether JSON-LD states a thread, or marked authors reply to a user and are users themselves."""
         answers = [one.start for one in self.evidence.marked if one.mark == "itemprop=author"]
         answered = len(self._users) > len(answers) > 1 and self._users[0] < answers[0]
         return answered or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
@@ -169,12 +169,12 @@ class Statements:
 
 
 def source(types: Iterable[str]) -> str:
-    """How a thing of these types in JSON-LD is called as the source of a value."""
+    """The name of the source of a value from a JSON-LD object of these types."""
     return f"json-ld {'/'.join(types)}"
 
 
 def key(text: str) -> str:
-    """What two spellings of one name or title share: its letters and digits."""
+    """The letters and digits of a name or title, which are the same in all its spellings."""
     return _NOT_IN_KEYS.sub("", unescape(text).casefold())
 
 

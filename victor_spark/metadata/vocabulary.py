@@ -1,4 +1,4 @@
-"""conf/metadata.toml: what pages name their own data with."""
+"""Reads conf/metadata.toml: the names that pages use for their metadata."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from victor_spark import configuration, resources
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The lists of conf/metadata.toml, which says what they are."""
+    """The lists of conf/metadata.toml; the comments there explain them."""
 
     works: frozenset[str]
     pages: frozenset[str]
@@ -25,5 +25,5 @@ class Vocabulary:
 
 @cache
 def vocabulary() -> Vocabulary:
-    """The vocabulary; ConfigurationError when the file is not as it should be."""
+    """The vocabulary; ConfigurationError for a wrong key or type in the file."""
     return configuration.read(resources.directory("conf") / "metadata.toml", Vocabulary)

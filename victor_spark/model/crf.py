@@ -11,7 +11,7 @@ from victor_spark.kernels import crf as kernel
 from victor_spark.kernels import views
 from victor_spark.model import revision
 from victor_spark.model.decision import n_words
-from victor_spark.model.table import FeatureTable, Strip
+from victor_spark.model.features import FeatureTable, Strip
 from victor_spark.model.trees import Trees
 from victor_spark.model.weights import Weights
 
@@ -42,7 +42,7 @@ class Model:
         return self.table.values(blocks, self.weights, self.first)
 
     def strips(self, blocks: Blocks) -> Strip:
-        """The same for some blocks at a time, of a page with at least one; with room for revision.ADDED."""
+        """The features of a few blocks at a time, of a page with one or more; there is room for ADDED."""
         n_more = len(revision.ADDED) if self.last is not None else 0
         return self.table.strips(blocks, self.weights, self.first, n_more)
 
@@ -74,7 +74,7 @@ def marginals(model: Model, blocks: Blocks) -> Float64:
 
 
 STRIP: Final = 4096
-"""Blocks whose features are computed at once; more than 99.9 % of pages have fewer."""
+"""The number of blocks whose features are computed at a time; 99.9 % of pages have fewer."""
 
 
 def chain_marginals(model: Model, values: Float32) -> Float64:

@@ -21,10 +21,10 @@ def by_threshold(marginals: Float64, threshold: float) -> Bool:
 
 
 MIN_EXPECTED_F1: Final = 0.2
-"""Below this nothing of a page is kept: such pages mostly have empty gold."""
+"""If the expected F1 of a page is lower, nothing is kept: most such pages have empty gold."""
 
 SURE: Final = 0.7
-"""On a page with a lower expected F1, all uncertain blocks or none are content more often than elsewhere."""
+"""On a page with a lower expected F1, it is likelier that all uncertain blocks are content, or none."""
 
 
 def by_expected_f1(
@@ -47,7 +47,7 @@ def by_expected_f1(
 
 _POWERS: Final = np.linspace(0, 1, LEVELS + 1) ** 0.65
 WIDE: Final = np.diff(_POWERS / (_POWERS + _POWERS[::-1]))
-"""The probability of each level of u where its log-odds are logistic, wider than those of a uniform u."""
+"""The probability of each level of u if its log-odds have a wider logistic distribution than a uniform u."""
 
 PRECISION: Final = "precision"
 RECALL: Final = "recall"
@@ -62,6 +62,6 @@ def expected_f1(marginals: Float64, words: Float64, kept: Bool) -> float:
 
 
 def mean_content(marginals: Float64, blocks: Blocks, kept: Bool) -> float:
-    """How likely the kept blocks are content, in the mean by characters; some are kept."""
+    """The mean P(content) of the kept blocks, weighted by characters; at least one block is kept."""
     columns = (marginals, blocks.text_start, blocks.text_end, kept.view(np.uint8))
     return float(kernel.mean_content(*views(*columns)))

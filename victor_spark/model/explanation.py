@@ -1,4 +1,4 @@
-"""Which features decide on a block: the score changes when a feature is set to the median of its page.
+"""Which features decide on a block: the change of its score if a feature has the median of the page instead.
 
 The effect of a feature is the log-odds of content with its value, minus those with the median over the blocks
 of the page. Effects are of single features: of two features that agree, each alone may have hardly any
@@ -17,11 +17,11 @@ from victor_spark.model.crf import Model
 from victor_spark.model.decision import n_words
 
 MAX_EFFECTS: Final = 6
-"""How many effects of a block are reported, the strongest."""
+"""The number of effects that are reported for a block: the strongest."""
 
 _MIN_EFFECT: Final = 0.02
 _MAX_BLOCKS: Final = 4096
-"""Blocks at a time: effects take memory for each feature of each block."""
+"""The number of blocks at a time: effects take memory for each feature of each block."""
 
 Score: TypeAlias = Callable[[Float32], Float32 | Float64]
 """The log-odds of content by features (n_features, n_blocks)."""

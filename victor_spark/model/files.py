@@ -1,4 +1,4 @@
-"""A model's file: one .npz, no pickles; what does not fit this code is refused when it is read."""
+"""The file of a model: one .npz without pickles. A model that does not fit this code raises ModelError."""
 
 import io
 import json
@@ -13,7 +13,7 @@ from victor_spark.blocks import LABELS, Int32
 from victor_spark.errors import ModelError
 from victor_spark.model import revision, trees
 from victor_spark.model.crf import Model
-from victor_spark.model.table import FeatureTable, from_json
+from victor_spark.model.features import FeatureTable, from_json
 from victor_spark.model.trees import Trees
 from victor_spark.model.weights import Names, Origins, Weights
 from victor_spark.model.weights import check as check_weights
@@ -56,7 +56,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         reason = " ".join(str(error).split()).partition(". ")[0]  # numpy goes on with unsafe advice
         raise ModelError(f"{name}: not a model of victor-spark ({reason})") from error
     if stated != FORMAT:
-        raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}")
+        raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}: train it again")
     try:
         table = from_json(description["table"])
         _check(table, columns)
@@ -72,7 +72,7 @@ def _weights(table: FeatureTable, learnt: Mapping[str, npt.NDArray[Any]]) -> Wei
     """The learnt weights; ModelError where they are damaged, missing, or stored for a table without any."""
     if (len(learnt) == len(_LEARNT)) != table.is_learnt:
         raise ModelError(
-            "the model's learnt weights are missing" if table.is_learnt else "weights without use"
+            "the model's learnt weights are missing" if table.is_learnt else "its feature set has no weights"
         )
     if not table.is_learnt:
         return None
@@ -95,14 +95,14 @@ def _check_trees(table: FeatureTable, grown: Mapping[str, Trees | None]) -> None
     for place, found in grown.items():
         if (found is not None) != table.is_learnt:
             raise ModelError(
-                f"the model's {place} trees are missing" if found is None else "trees without use"
+                f"the model's {place} trees are missing" if found is None else "its feature set has no trees"
             )
         if found is not None:
             trees.check(found, n_features[place])
 
 
 def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Raises ModelError for weights that don't belong to the table: the decoder trusts them."""
+    """Raises ModelError for weights that don't fit the table, because the decoder does not check them."""
     n_labels, width = len(LABELS), 2 * table.reach + 1
     rows, n_weights = conjunction_rows(table)
     shapes = {
@@ -122,7 +122,7 @@ def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]]) -> None
 
 
 def most_bins(table: FeatureTable) -> int:
-    """The number of bins of the feature that has most."""
+    """The largest number of bins that a feature has."""
     return max(map(table.n_bins, range(len(table.names))))
 
 
@@ -132,7 +132,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise ModelError(f"{path}: no model there ({error.strerror or error})") from error
+        raise ModelError(f"{path}: no model ({error.strerror or error})") from error
 
 
 def conjunction_rows(table: FeatureTable) -> tuple[Int32, int]:

@@ -37,13 +37,13 @@ ADDED: Final = (*GUESSES, *CRF)
 """The features that the last trees have beside those of the table."""
 
 MAX_CRF_SHARE: Final = 0.6
-"""The CRF's part in the log-odds of a block without words; with one word a third of it, three a twentieth."""
+"""The CRF's weight in the log-odds of a block without words; one word leaves a third, three a twentieth."""
 
 _MIN_PROBABILITY: Final = 1e-4
 
 
 def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
-    """What fills `rows` (len(GUESSES), any number of blocks), from guessed log-odds of content (n_blocks)."""
+    """A function that fills `rows` (len(GUESSES), n blocks), from guessed log-odds of content (n_blocks)."""
     own = np.empty((len(_OF_BLOCKS), len(blocks)), dtype=np.float32)
     words = page.words
     bounded = np.minimum(np.maximum(logits, np.float32(-9.0)), np.float32(9.0))
@@ -67,14 +67,14 @@ def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
 
 
 def completing(blocks: Blocks, guesses: Float32, marginals: Float64) -> Fill:
-    """What fills the rows of ADDED; `guesses` (n_blocks) are the last feature of the table, of all blocks."""
+    """A function that fills the rows of ADDED; `guesses` (n_blocks): the last feature of the table."""
     fill = guesses_of(blocks, layout_of(blocks), guesses)
     layout_of.cache_clear()  # it holds the page
 
     def complete(first: int, rows: Float32) -> None:
         fill(first, rows[: -len(CRF)])
         of_rows = marginals[first : first + rows.shape[1]]
-        kernel.told(*views(of_rows), _MIN_PROBABILITY, *views(rows[-len(CRF) :]))
+        kernel.log_odds(*views(of_rows), _MIN_PROBABILITY, *views(rows[-len(CRF) :]))
 
     return complete
 

@@ -169,7 +169,7 @@ Fill: TypeAlias = Callable[[int, Float32], None]
 
 
 def rows_of(blocks: Blocks) -> Fill:
-    """What fills `rows` (len(NAMES), any number of blocks) of a page with at least one block."""
+    """A function that fills `rows` (len(NAMES), n blocks) of a page with at least one block."""
     n, page = len(blocks), layout_of(blocks)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
     twins = np.empty((2, n), dtype=np.int32)

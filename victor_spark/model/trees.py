@@ -89,7 +89,7 @@ ARRAYS: Final = tuple(field.name for field in fields(Trees))
 
 
 def check(trees: Trees, n_features: int) -> None:
-    """Raises ModelError for arrays that are no trees over so many features: the kernel trusts them."""
+    """Raises ModelError for arrays that are no trees over these features; the kernel does not check them."""
     shape = trees.features.shape
     if (
         trees.features.dtype != np.int32

@@ -26,7 +26,7 @@ Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
 """Family → one expression that gives, at every place, the number of the first alternative that matches."""
 
 FAMILIES: Final[Mapping[str, str]] = {"url": r"[:.@]", "date": r"\d", "time": r"\d"}
-"""Family → what each of its expressions begins with: one character, found fast; the rest is tried at each."""
+"""Family → the beginning of each of its expressions: one character, which is found fast."""
 
 
 _CHARACTERS: Final = {
@@ -92,7 +92,7 @@ def _word_ratio(blocks: Blocks, group: Column) -> Column:
 
 
 def rows_of(blocks: Blocks, patterns: Patterns) -> Fill:
-    """What fills `rows` (len(NAMES), any number of blocks) of a page."""
+    """A function that fills `rows` (len(NAMES), n blocks) of a page."""
     found = list(columns(blocks, patterns).values())
 
     def fill(first: int, rows: Float32) -> None:
@@ -103,7 +103,7 @@ def rows_of(blocks: Blocks, patterns: Patterns) -> Fill:
 
 
 def compile_patterns(expressions: Mapping[str, Sequence[str]]) -> Patterns:
-    """The expressions of conf/patterns.toml, compiled; ConfigurationError for one that can't be."""
+    """The compiled expressions of conf/patterns.toml; ConfigurationError for an invalid one."""
     if set(expressions) != set(FAMILIES):
         raise ConfigurationError(f"patterns: the families are {', '.join(FAMILIES)}")
     return {family: _compiled(family, expressions[family]) for family in FAMILIES}

@@ -29,7 +29,7 @@ NAME_FEATURES: Final = ("names.sum", "names.most", "names.least", "names.near", 
 """The rows of `Names.features`: see kernels.blocks.weigh."""
 
 MAX_ORIGINS: Final = 8
-"""Only the collections with most pages have weights, at most so many."""
+"""The most collections with weights: those with most pages."""
 
 ORIGIN_FEATURES: Final = tuple(f"origin.{number}" for number in range(MAX_ORIGINS))
 """The rows of `Origins.features`; those of no collection hold 0."""
@@ -65,7 +65,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origins:
-    """What each element of the source adds to the log-odds of each collection: (n, len(elements) + 1).
+    """The weights of the source's elements in the log-odds of each collection: (n, len(elements) + 1).
 
     The last column is added on every page. `elements` is the model's own vocabulary: the columns' names.
     """
@@ -92,7 +92,7 @@ _UNKNOWN: Final = np.zeros(1, dtype=np.uint8)
 
 @cache
 def _parser_numbers(elements: tuple[str, ...]) -> Int32:
-    """The parser's number of each element; one that the parser does not know is on no page."""
+    """The parser's number of each element; an element without a number there is on no page."""
     numbers = {name: number for number, name in enumerate(ELEMENTS)}
     return np.array([numbers.get(name, len(ELEMENTS)) for name in elements], dtype=np.int32)
 
@@ -105,7 +105,7 @@ class Weights:
     origins: Origins
 
     def rows_of(self, blocks: Blocks) -> Fill:
-        """What fills `rows` (len(FEATURES), any number of blocks) of a page with at least one block."""
+        """A function that fills `rows` (len(FEATURES), n blocks) of a page with at least one block."""
         named = np.empty((len(NAME_FEATURES), len(blocks)), dtype=np.float32)
         self.names.features(blocks, named)
 
@@ -124,7 +124,7 @@ class Weights:
 
 
 def check(weights: Weights) -> None:
-    """Raises ModelError for arrays that are no such weights: the kernels trust them."""
+    """Raises ModelError for arrays that are no such weights, because the kernels do not check them."""
     words, of_words = weights.names.words, weights.names.weights
     if (
         words.dtype != np.uint32

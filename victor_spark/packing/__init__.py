@@ -1,8 +1,8 @@
-"""Packs victor-spark for clusters: a Python with all packages for --archives, or a zip for --py-files.
+"""Packs victor-spark for clusters: an archive with Python for --archives, and a zip for --py-files.
 
-The first holds interpreter, standard library and packages; unpacked anywhere, its `bin/python` is a script
-that sets the interpreter's paths. The zip holds victor-spark alone, for executors that have the packages;
-Python imports `unpacking` from it, which stands in place of the __init__.py of victor_spark and victor_html.
+The archive holds the interpreter, the standard library and all packages. It can be unpacked anywhere: its
+`bin/python` is a script that sets the interpreter's paths. The zip holds victor-spark only, for executors
+that have the packages. In the zip, unpacking.py replaces the __init__.py of victor_spark and victor_html.
 """
 
 import os
@@ -11,7 +11,7 @@ import sysconfig
 import tarfile
 import zipfile
 from collections.abc import Collection, Iterable, Iterator
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import Distribution, distribution
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,7 @@ from packaging.utils import canonicalize_name
 
 import victor_html
 from victor_spark import resources
+from victor_spark.errors import UsageError, suggestion
 from victor_spark.logs import track
 from victor_spark.packing import unpacking
 
@@ -28,7 +29,7 @@ NAME: Final = "victor-spark"
 EXECUTORS: Final = "executors"
 """The extra that all executors need."""
 LEFT_OUT: Final = frozenset({"pyspark", "py4j"})
-"""Spark brings its own."""
+"""Packages that are not packed, because the executors' Spark has its own."""
 
 _VERSION: Final = f"python{sys.version_info.major}.{sys.version_info.minor}"
 _NOT_OF_THE_LIBRARY: Final = frozenset(
@@ -38,7 +39,7 @@ _NOT_OF_THE_LIBRARY: Final = frozenset(
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 _PACKAGES: Final = (_PACKAGE, Path(victor_html.__file__).resolve().parent)
 _NO_DATE: Final = (1980, 1, 1, 0, 0, 0)
-"""The same files make the same zip, and the same folder where it is unpacked."""
+"""The date of all files in the zip, so that the same files give the same zip and folder."""
 
 _LAUNCHER: Final = f"""\
 #!/bin/sh
@@ -51,9 +52,9 @@ exec "$here/bin/{_VERSION}" "$@"
 
 
 def pack_environment(archive: Path, extras: frozenset[str] = frozenset()) -> int:
-    """Writes the archive of a Python, completely or not at all, and returns its size.
+    """Writes the archive, completely or not at all, and returns its size.
 
-    Raises PackageNotFoundError for a package that is needed and not installed.
+    Raises PackageNotFoundError if a required package is not installed.
     """
     packages = needed(extras)
     with resources.replaced(archive) as draft, tarfile.open(draft, mode="w:gz", compresslevel=4) as tar:
@@ -78,7 +79,7 @@ def pack_zip(archive: Path) -> int:
 
 
 def needed(extras: frozenset[str]) -> dict[str, Distribution]:
-    """The installed packages that victor-spark needs, without itself and those of LEFT_OUT."""
+    """The installed packages that victor-spark requires, without itself and without LEFT_OUT."""
     found: dict[str, Distribution] = {}
     waiting = [*_wanted(_our_requirements(extras | {EXECUTORS}), frozenset())]
     seen = set[tuple[str, frozenset[str]]]()
@@ -96,16 +97,18 @@ def needed(extras: frozenset[str]) -> dict[str, Distribution]:
 
 
 def _our_requirements(extras: frozenset[str]) -> list[str]:
-    """The requirements of the installed package; PackageNotFoundError: no such extra."""
+    """The requirements of the installed package; UsageError for an extra that it does not have."""
     ours = distribution(NAME)
-    if unknown := extras - set(ours.metadata.get_all("Provides-Extra") or []):
-        raise PackageNotFoundError(f"{NAME}[{','.join(sorted(unknown))}]")
+    known = ours.metadata.get_all("Provides-Extra") or []
+    if unknown := extras - set(known):
+        near = suggestion(min(unknown), known) or f" (there are: {', '.join(known)})"
+        raise UsageError(f"no extra {min(unknown)!r}{near}")
     requirements = map(Requirement, ours.requires or [])
     return [str(one).partition(";")[0] for one in requirements if _applies(one, extras)]
 
 
 def _wanted(lines: Iterable[str], extras: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
-    """The packages, and their extras, that requirements name for this system."""
+    """The packages with their extras in these requirements, as far as they apply to this system."""
     for line in lines:
         requirement = Requirement(line)
         if _applies(requirement, extras):
@@ -118,7 +121,7 @@ def _applies(requirement: Requirement, extras: frozenset[str]) -> bool:
 
 
 def _contents(packages: dict[str, Distribution]) -> Iterator[tuple[str, Path]]:
-    """(name in the archive, file), each once."""
+    """(name in the archive, file) of all files, each once."""
     yield f"bin/{_VERSION}", Path(sys.executable).resolve()
     folder, name = sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
     if sysconfig.get_config_var("Py_ENABLE_SHARED") and folder and Path(folder, name).is_file():
@@ -141,7 +144,7 @@ def _add_text(tar: tarfile.TarFile, name: str, text: str) -> None:
 
 
 def _own_files() -> Iterator[tuple[str, Path]]:
-    """(name below a folder on Python's path, file), each once; conf/ and models/ lie inside the package."""
+    """(name below site-packages, file) of our files; conf/ and models/ are put into the package."""
     for package in _PACKAGES:
         yield from _below(package, package.name, {"__pycache__"})
     for folder in ("conf", "models"):
@@ -150,7 +153,7 @@ def _own_files() -> Iterator[tuple[str, Path]]:
 
 
 def _below(folder: Path, target: str, without: Collection[str]) -> Iterator[tuple[str, Path]]:
-    """(name below `target`, file) of all files below a folder, without the folders of some names."""
+    """(name below `target`, file) of all files below a folder; `without`: names of folders to leave out."""
     for path, names, files in os.walk(folder):
         names[:] = sorted(name for name in names if name not in without and not name.startswith("config-"))
         for name in sorted(files):

@@ -34,10 +34,10 @@ _MOST: Final = 4_000
 
 
 class Footnotes(NamedTuple):
-    """Rows of elements: references and notes with their labels; what leads back or repeats a label.
+    """Rows of elements: references and notes with their labels; links back, and marks that repeat a label.
 
-    `ends`: of notes that share an element, the row whose end is that of the note. `asides`: notes that stand
-    in the line itself, where their references belong.
+    `ends`: for notes that share an element, the row whose end is the end of the note. `asides`: notes inside
+    a line, at the place of their references.
     """
 
     refs: dict[int, str]
@@ -101,7 +101,7 @@ _ASIDE: Final = re.compile(
 
 
 def with_asides(page: "Structure", found: Footnotes) -> Footnotes:
-    """The footnotes with those that stand in lines, such as sidenotes. These and their text become kept."""
+    """The footnotes, with those inside lines, such as sidenotes; the text of these becomes kept."""
     s, paragraph = page.s, page.blocks.paragraph
     labels = (str(label) for label in range(1, _MOST) if str(label) not in found.notes.values())
     asides: dict[int, str] = {}
@@ -144,7 +144,7 @@ def _target(page: "Structure", row: int) -> str | None:
 
 
 def _marks_of(page: "Structure", note: int, stop: int) -> Iterator[int]:
-    """What in a note leads back to its reference, or repeats its label."""
+    """The elements in a note that link back to its reference, or repeat its label."""
     s = page.s
     first = s.first[note]
     for row in range(note, stop):
@@ -161,7 +161,7 @@ def _marks_of(page: "Structure", note: int, stop: int) -> Iterator[int]:
 
 
 def _note(page: "Structure", place: int) -> int | None:
-    """The element of the note that an id at `place` names."""
+    """The element of the note whose id is at `place`."""
     s = page.s
     row = first_from(s.start, place + 1) - 1
     if s.kind[row] == KIND["dt"] and _LABEL.fullmatch(page.text_of(row)):

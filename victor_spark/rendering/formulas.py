@@ -27,7 +27,7 @@ _EQUATION_LABEL: Final = re.compile(r'<span class="eqno">([^<>]{0,40})(?:<a(?= )
 """The label of an equation, as Sphinx writes it beside the delimiters."""
 _STYLED: Final = re.compile(r"\{\s*\\(?:display|text)style\s*(.*)\}", re.DOTALL)
 _MAX_FORMULA: Final = 20_000
-"""Characters of markup of one formula; a longer one is no formula."""
+"""The most characters of the markup of a formula."""
 
 
 def latex(markup: str) -> tuple[str, bool] | None:
@@ -69,7 +69,7 @@ def latex(markup: str) -> tuple[str, bool] | None:
 
 
 def of_address(address: str) -> str:
-    """The LaTeX in the address of the image that a server draws of it, or ""."""
+    """The LaTeX in the address of an image, for servers that draw the formula in their address; else ""."""
     found = _IN_ADDRESS.search(address.replace("&space;", " "))
     return unquote(found[1]) if found else ""
 
@@ -126,7 +126,7 @@ _MAX_DEPTH: Final = 60
 
 
 def of_mathml(markup: str) -> str:
-    """LaTeX for MathML, beyond 60 nested elements the text alone; "" where it is too long."""
+    """LaTeX for MathML, deeper than 60 nested elements only the text; "" if it is too long."""
     if len(markup) > _MAX_FORMULA:
         return ""
     stack: list[tuple[str, str, list[str]]] = [("math", "", [])]
@@ -153,7 +153,7 @@ _MATRICES: Final = {("(", ")"): "pmatrix", ("[", "]"): "bmatrix", ("|", "|"): "v
 
 
 def _row(children: list[str]) -> str:
-    """Things beside each other; parentheses grow with what is inside, as those of MathML do."""
+    """Terms beside each other; parentheses grow with their content, as those of MathML do."""
     for i in range(len(children) - 2):
         name = _MATRICES.get((children[i], children[i + 2]))
         if name and children[i + 1].startswith(_MATRIX):

@@ -36,7 +36,7 @@ def attribute(tag: str, name: str) -> str:
 
 
 class Links:
-    """What addresses of a page are resolved against; `in_source`: which of ELEMENTS its source has."""
+    """Resolves the addresses of a page; `in_source`: which of ELEMENTS the page's source has."""
 
     def __init__(self, url: str | None, markup: Callable[[], bytes] | None, in_source: UInt8) -> None:
         self._url = url or ""
@@ -66,11 +66,11 @@ class Links:
         return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
     def of(self, tag: str) -> str | None:
-        """Where a link leads; None: nowhere, to the page itself, or to a script."""
+        """The target of a link; None if there is none, or if it is in the page itself or a script."""
         return self.address(attribute(tag, "href"))
 
     def address(self, written: str) -> str | None:
-        """An address as it stands in the page, resolved; None where it is no use outside of it."""
+        """The resolved form of an address in the page; None if it is of no use outside of the page."""
         if not written.isprintable():
             written = _CONTROL.sub("", written)
         written = written.strip()
@@ -104,7 +104,7 @@ class Links:
 
 
 def _joined(base: str, written: str) -> str:
-    """An address relative to another; as written where either makes no sense."""
+    """An address relative to another; unchanged if one of them is invalid."""
     try:
         return urljoin(base, written) if base else written
     except ValueError:
@@ -145,7 +145,7 @@ def is_formula(tag: str) -> bool:
 
 
 def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
-    """The address and the text of an image; None: it shows nothing, or is a decoration."""
+    """The address and the text of an image; None if it shows nothing or is a decoration."""
     s = page.s
     written = attribute(tag, "src").strip()
     sizes = [_SIZE.match(attribute(tag, name)) for name in ("width", "height")]

@@ -1,4 +1,4 @@
-"""The kept content as Markdown: GitHub's flavour, which any CommonMark parser reads as it is meant."""
+"""The kept content as Markdown: leaves out what is stated elsewhere; `markdown_writer` writes the nodes."""
 
 from itertools import islice
 from typing import Final
@@ -9,19 +9,19 @@ from victor_spark.html.characters import properties
 from victor_spark.kernels import views
 from victor_spark.rendering import num
 from victor_spark.rendering.links import KNOWN
+from victor_spark.rendering.markdown_writer import Writer
 from victor_spark.rendering.structure import OP, Structure
-from victor_spark.rendering.writer import Writer
 
 _NOTES: Final = frozenset(("notes", "footnotes", "endnotes", "note", "footnote"))
 _SEPARATORS: Final = frozenset(("", *"|-–—:·•»«/<>~"))
-"""Characters between the title of a page and the name of its site, or nothing."""
+"""Characters between the title of a page and the name of its site; "" if a heading is the whole title."""
 _SHORT: Final = 5
-"""Nodes in a paragraph of one word."""
+"""A paragraph of one word has fewer nodes than this."""
 _OP, _LEVEL, _END = map(num.NODE.index, ("op", "a", "end"))
 
 
 def markdown(page: Structure, title: str | None) -> str:
-    """The kept content of a page."""
+    """The kept content of a page as Markdown, without the heading that repeats `title`."""
     nodes = page.nodes
     for node in (_title(page, title), *_headings_of_notes(page), *_labels_of_code(page)):
         if node is not None:
@@ -30,7 +30,7 @@ def markdown(page: Structure, title: str | None) -> str:
 
 
 def _title(page: Structure, title: str | None) -> int | None:
-    """The node that is a heading which repeats the page's title."""
+    """The node of the heading that repeats the page's title, if there is one."""
     for node in islice(page.children(-1), 12 if title else 0):
         if title and page.nodes[_OP, node] == OP["heading"] and page.nodes[_LEVEL, node] <= 2:
             if len(text := page.words(node).lower()) < 2:
@@ -42,7 +42,7 @@ def _title(page: Structure, title: str | None) -> int | None:
 
 
 def _headings_of_notes(page: Structure) -> list[int]:
-    """Headings such as Notes above footnotes."""
+    """The nodes of headings above footnotes, such as "Notes": Markdown shows footnotes without a heading."""
     ops, ends = page.nodes[_OP], page.nodes[_END]
     found = []
     for node in np.flatnonzero(ops == OP["heading"]).tolist() if page.footnotes.notes else ():
@@ -54,7 +54,7 @@ def _headings_of_notes(page: Structure) -> list[int]:
 
 
 def _labels_of_code(page: Structure) -> list[int]:
-    """Paragraphs that say the language of the listing below them, which its fence states."""
+    """The nodes of paragraphs that only name the language of the listing below, as its fence does."""
     ops, values, ends = page.nodes[_OP], page.nodes[_LEVEL], page.nodes[_END]
     listings = np.flatnonzero((ops[1:] == OP["code"]) & (ops[:-1] == OP["close"])) + 1
     return [

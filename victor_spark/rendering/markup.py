@@ -16,13 +16,13 @@ _VALUED: Final = frozenset(("code", "callout", "footnote", "link", "image", "mat
 _LINES: Final = frozenset(("cell", "dt", "caption", "summary"))
 """Nodes whose paragraphs are no elements of their own."""
 _PARTS: Final = {"list": "item", "table": "row"}
-"""What a node needs one of to be itself."""
+"""Node → the kinds of which it must contain at least one; else only its content is written."""
 _NESTED: Final = frozenset(("p", "heading", "code", "list", "item", "quote", "callout", "footnote"))
 """Nodes with a mark-up of their own that stand as text in a cell of TEI."""
 
 
 class Node(NamedTuple):
-    """A node: what it is, its numbers and value (num.NODE), and what it is in."""
+    """A node: its kind, its numbers and value (num.NODE), and the kinds of the nodes around it."""
 
     op: str
     a: int
@@ -68,7 +68,7 @@ _LANGUAGE: Final = re.compile("[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*")
 
 
 def _day(stated: str) -> str:
-    """The day, month or year that a date begins with; "" where there is no such."""
+    """The day, month or year that a date begins with; "" if it begins otherwise."""
     day = stated[:10]
     if not re.fullmatch(r"\d{4}(-\d\d){0,2}", day):
         return ""
@@ -149,7 +149,7 @@ _TAGS: Final = {
     "br": ("<br>|", "<lb/>|"),
     "hr": ("<hr>\n|", "|"),
 } | {kind: (f"<{kind}>|</{kind}>\n", "|") for kind in ("figure", "dl", "dt", "dd", "details", "summary")}
-"""What stands before and after the content of a node in HTML and in TEI; names in braces are of `_fields`.
+"""The markup before and after the content of a node, in HTML and in TEI; names in braces are of `_fields`.
 
 `{list:.2}` is the element's name without its attribute.
 """
@@ -157,7 +157,7 @@ _HTML, _TEI = range(2)
 
 
 def _tags(node: Node, form: int) -> tuple[str, str]:
-    """What stands before and after the content of a node."""
+    """The markup before and after the content of a node."""
     kind, value, around = node.op, node.value, node.around
     if form == _HTML and kind == "p" and around[-1:] and around[-1] in _LINES:
         return "", " "
@@ -173,7 +173,7 @@ def _tags(node: Node, form: int) -> tuple[str, str]:
 
 
 def _fields(node: Node, form: int) -> dict[str, object]:
-    """What the tags of a node hold."""
+    """The values for the braces in the markup of a node."""
     kind, a, b, value, around = node
     if kind == "list":
         numbered = f'ol start="{a}"'
@@ -204,7 +204,7 @@ def _fields(node: Node, form: int) -> dict[str, object]:
 
 
 def _spans(across: int, down: int, form: int) -> str:
-    """How many columns and rows a cell has, where that is more than one."""
+    """The attributes for the columns and rows of a cell, if there is more than one."""
     columns, rows = (("colspan", "rowspan"), ("cols", "rows"))[form]
     return f' {columns}="{across}"' * (across > 1) + f' {rows}="{down}"' * (down > 1)
 
@@ -218,5 +218,5 @@ def _attribute(text: str) -> str:
 
 
 def _address(address: str) -> str:
-    """An address as the schema wants it: without white space."""
+    """An address in the form that the schema allows: without white space."""
     return _attribute(re.sub(r"\s", "%20", address.strip()))

@@ -11,10 +11,10 @@ KINDS: Final = tuple(
     "h1 h2 h3 h4 h5 h6 p block li ul ol table thead tr td th caption a strong em strike sup sub code pre "
     "quote figure figcaption dl dt dd details summary math button picture noscript".split()
 )
-"""What elements are here, by their tags; those up to `input` have no end tag, but for `other`."""
+"""Kinds of elements, by their tags; those up to `input` have no end tag, except `other`."""
 KIND: Final = {name: place for place, name in enumerate(KINDS)}
 MARKS: Final = tuple("math callout title code block anchor hidden notes picture".split())
-"""What words of class, role and id say of an element: bits."""
+"""Marks of an element by words of class, role and id: bits."""
 ELEMENT: Final = tuple("kind marks start inner end parent first last flags stack".split())
 """The columns of elements, in document order.
 
@@ -23,9 +23,9 @@ element around it (-1: none); blocks `first` to `last` (not included) are inside
 needed. `stack` is that of the open elements.
 """
 FLAGS: Final = ("shown", "captioned", "notes", "refs", "back", "asides", "between")
-"""What was found out of an element: an image or a link around one that is shown, a figure whose caption is,
-a footnote, a reference to one, what leads back from it, a footnote inside a line, a notice that kept text
-may follow: bits."""
+"""Flags of an element: an image or a link around one that is shown, a figure whose caption is shown, a
+footnote, a reference to one, what leads back from it, a footnote inside a line, a notice that kept text may
+follow: bits."""
 OPS: Final = tuple(
     "close root p heading list item callout title table row cell footnote "
     "quote figure caption dl dt dd details summary "

@@ -35,7 +35,7 @@ def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
 
 
 def needs_html(blocks: Blocks, html: str) -> bool:
-    """Whether plain text follows the html of the page: it has tables, formulas or what `shown` reads."""
+    """Whether plain text depends on the html of the page: because of tables, formulas or `shown`."""
     named = any(has(blocks, name) for name in ("sup", "q", "cite"))
     is_read = named or (blocks.td_group > 0).any() or in_lines(blocks, ~blocks.left_out)
     return bool(is_read) or has_formulas(blocks, html)
@@ -60,14 +60,14 @@ _FORMULA: Final = re.compile(rf'<img(?= )[^<>]*? alt="[^"]*\\[a-zA-Z(\[]|{formul
 _LATEX: Final = re.compile(r"[\\^_{]")
 _STATED: Final = re.compile('<annotation |^<math[^>]* alttext="')
 _SHAPED: Final = re.compile("<m(?:frac|root|sqrt|su[bp]|subsup|under|over|underover|table)[ >]")
-"""What says that plain text would garble a formula: in LaTeX that is stated, and in MathML without it."""
+"""Signs that plain text would garble a formula: in its LaTeX, or, without LaTeX, in its MathML."""
 
 
 def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
     """The blocks with each formula once, as LaTeX, or as it stands where plain text says the same.
 
-    Of a formula's MathML, LaTeX and what is seen, one block has text; all become kept where any is. The LaTeX
-    of an image belongs to the text beside it.
+    Of the blocks of a formula (MathML, LaTeX, visible text) one gets the text; if one is kept, all are. The
+    LaTeX of an image is added to the text beside it.
     """
     s = page.s
     text_start, text_end, space_before, paragraph = (

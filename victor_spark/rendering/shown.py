@@ -20,7 +20,7 @@ _ANYWHERE: Final = "¶🔗↩⤴⏎^↑"
 _SIGNS: Final = frozenset(map(ord, f"#§⚓∞{_ANYWHERE}"))
 _LONGEST_SIGN: Final = 3
 _FEWEST_LETTERS: Final = 3
-"""Letters of words that complete a paragraph: [1] has fewer."""
+"""Words with this number of letters complete a paragraph; a mark such as [1] has fewer."""
 _LONGEST_HIDDEN: Final = 80
 _QUOTE: Final = re.compile(r"<(/?)q(?=[ >])")
 _LANGUAGE: Final = re.compile(r'<html(?= )[^<>]* lang="([a-zA-Z]+)(-(?:hant|tw|hk|mo)\b)?', re.IGNORECASE)
@@ -43,7 +43,7 @@ _HIDING: Final = re.compile(
     re.IGNORECASE,
 )
 _MOST_UP: Final = 4
-"""Elements between a text and the one that hides it."""
+"""The most elements between a text and the element that hides it."""
 _LONGEST_HIDING: Final = 2000
 _RAISED: Final = re.compile(
     r"<sup( [^>]*)?>\s*(?:<(?:i|em|b|var)(?: [^>]*)?>)?"
@@ -55,7 +55,7 @@ _BASES: Final = {
     True: re.compile(rf"(?:(?<![\d.,])10|{_LETTER}|\((?=[^()]*[-+−×·/])(?:[^()\w]|\b\w\b)+\))\Z"),
     False: re.compile(rf"(?:\d|{_LETTER}|[A-Z)])\Z"),
 }
-"""What stands before a number, and before a variable."""
+"""The characters before a power of a number, and of a variable."""
 _UNIT: Final = re.compile(r"(?<![^\W\d_])(?:[kcdmnµμ]?m|\d\s?(?:ft|in|mi|yd))\Z")
 _LONGEST_BASE: Final = 24
 
@@ -196,7 +196,7 @@ def _hidden(blocks: Blocks, kept: Bool, html: str) -> Iterator[int]:
 
 
 def _end(html: str, tag: "re.Match[str]") -> int:
-    """Where the element of a start tag ends; 0 if it is long."""
+    """The end of the element with a start tag; 0 if the element is too long."""
     depth = 1
     for found in re.finditer(f"<(/?){tag[1]}(?=[ >])", html[tag.end() : tag.end() + _LONGEST_HIDING]):
         depth += -1 if found[1] else 1

@@ -33,7 +33,7 @@ _TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void"
     "strike": "s strike del",
     "math": "math mjx-container",
 }
-"""Tags by the kind that they are here; all others have kind 0."""
+"""Tags by their kind; all other tags have kind 0."""
 
 _WORDS: Final = {
     "math": "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,"
@@ -56,7 +56,7 @@ _WORDS: Final = {
     "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
     "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
 }
-"""What words of class, role and id say; one with a space after it is a whole name."""
+"""Marks by words of class, role and id; a word with a space after it must be the whole name."""
 
 _ROLES: Final = {
     "row": "tr", "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th", "table": "table",
@@ -71,13 +71,13 @@ _NAMES_OF_ASIDES: Final = list(map(fnv1a, "footnote sidenote marginnote".split()
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
 _NOT_IN_ITEMS: Final = [KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()]
 _MOST_OF_TOOL_BAR: Final = 40
-"""Elements of a listing before those of its code."""
+"""The most elements of a listing before those of its code."""
 _NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)]")
 _LONGEST_MARKUP: Final = 20_000
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 _MOST_TABLES: Final = 3_000
 _MOST_NESTED: Final = 10
-"""Tables in the cells of one: more lay out the page."""
+"""The most tables in the cells of a data table: a table with more is the layout of the page."""
 _CALLOUTS: Final = {
     "NOTE": "note info information abstract question primary",
     "TIP": "tip hint success check",
@@ -109,7 +109,7 @@ class Elements(NamedTuple):
 class Structure:
     """The nodes of a page's kept content (num.NODE, a column a node), and their values.
 
-    While they are made, it answers what the walk asks: what an element is of which few pages have one.
+    While the nodes are made, the walk calls it for elements that few pages have.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class Structure:
         return nodes
 
     def marks(self, row: int) -> int:
-        """What the words in class, role and id of an element say."""
+        """The marks of an element, by the words in its class, role and id."""
         return int(self._walk.marks(row))
 
     def keep(self, row: int) -> None:
@@ -187,7 +187,7 @@ class Structure:
         self._walk.keep(row)
 
     def keep_rows(self) -> None:
-        """Shows whole the rows of data tables that enough is kept of."""
+        """Completes the rows of data tables of which enough is kept."""
         self._walk.choose_tables(False)
         self.kept[self.blocks.left_out] = 0
 
@@ -214,7 +214,7 @@ class Structure:
             self.text[self.blocks.text_start[first] : self.blocks.text_end[last - 1]] if first < last else ""
         )
 
-    # --- what writers ask ------------------------------------------------------------------------------
+    # --- for writers -----------------------------------------------------------------------------------
 
     def children(self, node: int) -> Iterator[int]:
         """The nodes in a node (-1: the page)."""
@@ -228,7 +228,7 @@ class Structure:
         return any(self.nodes[0, child] == OP[op] for child in self.children(node))
 
     def leave_out(self, *, links: bool, images: bool, emphasis: bool) -> None:
-        """Leaves out what is not wanted of links (not their text), images and emphasis."""
+        """Leaves out links (not their text), images or emphasis, as requested."""
         for names, wanted in (("link", links), ("image", images), ("strong em strike", emphasis)):
             if not wanted:
                 self.nodes[0, np.isin(self.nodes[0], [OP[name] for name in names.split()])] = OP["root"]
@@ -246,7 +246,7 @@ class Structure:
         self.values.append(value)
         return len(self.values) - 1
 
-    # --- what the walk asks ----------------------------------------------------------------------------
+    # --- for the walk ----------------------------------------------------------------------------------
 
     def is_data(self, table: int) -> bool:
         """Whether a table holds data, not the layout of the page."""
@@ -318,7 +318,7 @@ class Structure:
             yield start + a, start + b, -1 if tex is None else self._add(tex), display
 
     def callout(self, row: int) -> int:
-        """GitHub's name for the kind of notice that an element's classes say."""
+        """GitHub's name for the kind of notice that an element's classes name."""
         words = re.findall(r"[a-z]+", attribute(self.tag(row), "class").lower())
         known = [_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF]
         vague = "hint" in words or "information" in words  # names of all notices, on some sites
@@ -401,7 +401,7 @@ class Structure:
         return self._add((language, text)) if text else -1
 
     def table_of_code(self, row: int) -> int | None:
-        """The listing that a table is, its numbers of lines left out; None: it is none."""
+        """The listing that a table shows, without its line numbers; None if it shows none."""
         rows = slice(self.s.first[row], self.s.last[row])
         numbers = self.blocks.left_out[rows]
         listing = self.blocks.listing[rows][~numbers]
@@ -412,7 +412,7 @@ class Structure:
         return self.code(rows.start, rows.stop, next(filter(None, stated), ""))
 
     def listing(self, row: int, one: int, in_cell: bool) -> int | None:
-        """The listing that an element is (-1: an empty one); None: it is none, -2: it is code inside a line.
+        """The listing of an element (-1: an empty one); None if it is none, -2 if it is code inside a line.
 
         `one` is its first kept block.
         """
@@ -452,7 +452,7 @@ class Structure:
 
 
 def in_one_line(text: str) -> str:
-    """A text with its white space as one space; a break between Chinese or Japanese characters goes."""
+    """A text with its white space as one space; breaks between Chinese or Japanese characters are removed."""
     if "\n" in text and not text.isascii() and max(text) >= _FIRST_WIDE:
         text = _BETWEEN_LINES.sub(lambda ends: " " * (not all(is_wide(ord(c)) for c in ends.groups())), text)
     return f"{' ' * text[:1].isspace()}{' '.join(text.split())}{' ' * text[-1:].isspace()}" if text else ""
@@ -492,7 +492,7 @@ def columns_of(cells: Iterable[tuple[int, int, int]]) -> list[int]:
 
 _ROOM: Final = 1_000
 _MOST_COLUMNS: Final = 100
-"""Columns of one cell."""
+"""The most columns of one cell."""
 
 
 @cache

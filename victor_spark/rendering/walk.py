@@ -1,9 +1,9 @@
 # cython: language_level=3, infer_types=True, auto_cpdef=True
 """The kept content of a page as nodes: one scan of the tags, one walk over elements and kept blocks.
 
-The input is a serialised tree, as that of `markup`: balanced tags, no comments, `<` and `>` escaped
-everywhere else. What few pages have (formulas, footnotes, listings, images) `Structure` decides, which the
-walk asks. Cython pure Python mode.
+The input is a serialised tree, as for `markup`: tags are balanced, there are no comments, and `<` and `>` are
+escaped everywhere else. The walk calls `Structure` for elements that few pages have: formulas, footnotes,
+listings and images. Cython pure Python mode.
 """
 
 from typing import Any
@@ -14,19 +14,20 @@ from cython.cimports.victor_spark.rendering import num as at
 
 at.check()
 
-_MAX_DEPTH = cython.declare(cython.Py_ssize_t, 24)  # containers beyond are left out; their content is not
+_MAX_DEPTH = cython.declare(cython.Py_ssize_t, 24)  # deeper containers are left out, but not their content
 _MAX_FRAMES = cython.declare(cython.Py_ssize_t, 48)
-_CLIMB = cython.declare(cython.int, 12)  # elements around an image, or formulas in each other, that are tried
-_LONGEST_ITEM = cython.declare(cython.int, 2000)  # characters of a list item that is shown whole
-_LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown as it stands between kept text
+_CLIMB = cython.declare(cython.int, 12)  # elements around an image, or nested formulas, that are examined
+# Limits in characters:
+_LONGEST_ITEM = cython.declare(cython.int, 2000)  # of a list item that is completed
+_LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown because it follows kept text
 _LONGEST_CAPTION = cython.declare(cython.int, 300)
-_LONGEST_CELL = cython.declare(cython.int, 100)  # of a table that is completed, on average
+_LONGEST_CELL = cython.declare(cython.int, 100)  # the mean in a table whose rows are completed
 _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
 _LONGEST_TOOL_BAR = cython.declare(cython.int, 30)  # above code
-_LONGEST_NUMBER = cython.declare(cython.int, 5)  # of an item
+_LONGEST_NUMBER = cython.declare(cython.int, 5)  # of a list item
 _BULLETS = "•·◦▪●○■‣⁃"
 _FAR = cython.declare(cython.int, 2147483647)
-_NO_NOTE = cython.declare(  # what marks an element of no kind as one that matters
+_NO_NOTE = cython.declare(  # marks for which an element without a kind is visited, except notices
     cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR
 )
 
@@ -37,9 +38,9 @@ class Walk:
     """The walk over one page: `scan`, then `choose`, then `run`.
 
     `views`: memory views of the fields from `html` to `inlines`. `slots`/`slot_kinds` is an open-addressing
-    table from the FNV-1a hash of a tag's name to its kind, `word_slots`/`word_marks` from that of a word to
-    bits. `kept` has a 0 before its first block and one after its last. `elements` and `nodes` are filled, and
-    grow.
+    table from the FNV-1a hash of a tag's name to its kind; `word_slots`/`word_marks` is one from the hash of
+    a word to bits. `kept` has a 0 before the first block and a 0 after the last. The walk fills `elements`
+    and `nodes`, and enlarges them as needed.
     """
 
     html: cython.const[cython.uint][::1]
@@ -61,8 +62,8 @@ class Walk:
     gap_ends: cython.const[cython.int][::1]
     left_out: cython.const[cython.uchar][::1]
     kept: cython.uchar[::1]
-    sums: cython.int[:, ::1]  # up to each block: kept blocks, characters, kept ones; then the next kept block
-    kind: cython.int[::1]  # from here to `stack` the columns of elements
+    sums: cython.int[:, ::1]  # before each block: kept blocks, characters, kept characters; next kept block
+    kind: cython.int[::1]  # the columns of elements, from here to `stack`
     known_marks: cython.int[::1]
     begin: cython.int[::1]
     inner: cython.int[::1]
@@ -84,19 +85,19 @@ class Walk:
     n: cython.Py_ssize_t
     depth: cython.Py_ssize_t
     top: cython.int  # the frame of the innermost container, -1: none
-    line: cython.Py_ssize_t  # the node of the paragraph or heading that is being filled, -1: none
+    line: cython.Py_ssize_t  # the current line: the node of an open paragraph or heading, -1: none
     in_heading: cython.bint
-    level: cython.int  # open nodes inside it
-    serial: cython.int
-    number: cython.int  # its paragraph
+    level: cython.int  # open nodes inside the current line
+    serial: cython.int  # number of lines so far
+    number: cython.int  # the paragraph (`Blocks.paragraph`) of the current line
     link: cython.int  # the value of a link around whole paragraphs, -1: none
     last: cython.int  # the last block shown
-    skip: cython.int  # up to where all is done
-    is_bare: cython.bint  # whether the line at hand has no text yet
-    line_end: cython.int  # up to where in the html the line at hand is known to reach
-    text_from: cython.int  # where the text of a footnote begins, after its mark
-    not_math: cython.int
-    n_not_math: cython.int
+    skip: cython.int  # elements and blocks before this position of the html are done
+    is_bare: cython.bint  # whether the current line has no text yet
+    line_end: cython.int  # the current line is known to reach up to this position of the html
+    text_from: cython.int  # where the text of a footnote or list item begins, after its mark
+    not_math: cython.int  # the end of the elements that looked like formulas and were none
+    n_not_math: cython.int  # the number of nested ones
     heading: cython.int  # the row of the last heading
     asides: list[int]  # rows of footnotes inside lines
 
@@ -128,7 +129,7 @@ class Walk:
     # --- elements --------------------------------------------------------------------------------------
 
     def scan(self) -> Any:
-        """The elements, and the rows of those that may state their kind: by a role, or as Word does."""
+        """The elements, and the rows of those that may state their kind by a role, or by a class of Word."""
         stated: list[int] = []
         n: cython.Py_ssize_t = self.html.shape[0]
         i: cython.Py_ssize_t = 0
@@ -178,7 +179,7 @@ class Walk:
                 self.stack[depth] = cython.cast(cython.int, row)
                 depth += 1
             row += 1
-        while depth > 0:  # only where the input is no serialised tree
+        while depth > 0:  # only if the input is not a serialised tree
             depth -= 1
             self.stop[self.stack[depth]] = cython.cast(cython.int, n)
             self.last_of[self.stack[depth]] = cython.cast(cython.int, self.n_blocks)
@@ -204,8 +205,8 @@ class Walk:
         return self.source[self.begin[row] : self.inner[row]]
 
     def marks(self, row: cython.Py_ssize_t) -> cython.int:
-        """What the words in class, role and id of an element say: a word of letters and digits, or a name
-        between spaces, with a space after it, in small letters.
+        """The marks of an element, as bits, by its class, role and id. Both the words of letters and digits
+        and the whole names (hashed with a space after them) are looked up, in lower case.
         """
         found: cython.int = self.known_marks[row]
         if found >= 0:
@@ -255,7 +256,7 @@ class Walk:
         return False
 
     def _is_named(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Whether the '=' at `i` (3 at least) ends the name class, role or id."""
+        """Whether the '=' at `i` (at least 3) follows the name class, role or id."""
         last: cython.uint = self.html[i - 1]
         if last == 115:
             return self.html[i - 2] == 115 and self.html[i - 3] == 97 and self.html[i - 6] == 32
@@ -273,10 +274,11 @@ class Walk:
     # --- what is shown ---------------------------------------------------------------------------------
 
     def choose(self) -> list[int]:
-        """Decides what is shown beside the kept blocks; the rows that may be references to footnotes.
+        """Decides which elements are shown in addition to the kept blocks; returns the rows of elements that
+        may be references to footnotes.
 
-        Shown whole are listings, data tables and list items that most is kept of; listings, data tables,
-        notices and headings between kept text; images beside it, with their captions.
+        Listings, data tables and list items are completed if most of them is kept. Listings, data tables,
+        notices and headings between kept text are shown, and images beside it with their captions.
         """
         self.choose_tables(True)
         for row in range(self.n_elements):
@@ -295,7 +297,7 @@ class Walk:
         for row in range(self.n_elements):
             self._choose_between(row)
         for row in range(self.n_elements - 1, -1, -1):
-            if self.flags[row] & at.FLAG_BETWEEN:  # which is no reason to show it
+            if self.flags[row] & at.FLAG_BETWEEN:  # shown only if kept text follows
                 self.flags[row] = 0
                 if not self.kept[self.last_of[row] + 1]:
                     self.keep(row, 0)
@@ -313,8 +315,9 @@ class Walk:
         return self._labels()
 
     def choose_tables(self, whole: cython.bint) -> cython.void:
-        """Shows the rows of data tables of which a third is kept; with `whole` also such tables, and those
-        between kept text. Where cells are long, each row's stand for themselves.
+        """Completes the rows of data tables of which a third is kept, unless the table has long cells.
+
+        With `whole`, also completes such tables, and shows data tables between kept text.
         """
         for row in range(self.n_elements):
             if self.kind[row] != at.KIND_TABLE:
@@ -337,7 +340,7 @@ class Walk:
                         self.keep(inside)
 
     def keep(self, row: cython.Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
-        """Shows all of an element, or nothing."""
+        """Shows all blocks of an element, or (`kept` 0) none of them."""
         for b in range(self.first[row], self.last_of[row]):
             self.kept[b + 1] = kept
 
@@ -373,7 +376,9 @@ class Walk:
         return self.sums[0, self.last_of[row]] > self.sums[0, self.first[row]]
 
     def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether an element follows kept text or a heading, and more follows, or it ends one mostly kept."""
+        """Whether an element follows kept text or a heading, and kept text follows it or it ends an element
+        that is mostly kept.
+        """
         around, b, size = self._up(self.parent[row], self._size(row)), self.last_of[row], self._size(row)
         if self.kind[row] == at.KIND_PRE and around > 0 and b == self.last_of[around]:
             bar = self.white_space[self.first[around]] != at.WHITE_CODE and not self._has_kept(around)
@@ -410,7 +415,7 @@ class Walk:
         return at.KIND_UL <= kind <= at.KIND_TABLE or self.white_space[b] == at.WHITE_CODE
 
     def _up(self, row: cython.Py_ssize_t, size: cython.int) -> cython.Py_ssize_t:
-        """The nearest one of an element and those around it with text of another size."""
+        """The nearest of an element and its ancestors whose text does not have this size."""
         climbed: cython.int = 0
         while climbed < _CLIMB and row > 0 and self._size(row) == size:
             row = self.parent[row]
@@ -418,7 +423,7 @@ class Walk:
         return row
 
     def _choose_between(self, row: cython.Py_ssize_t) -> cython.void:
-        """Shows a heading that kept text follows, and a notice after kept text, or after another."""
+        """Shows a heading before kept text, and a notice after kept text or after another notice."""
         a, b = self.first[row], self.last_of[row]
         if a == b or b >= self.n_blocks or (self.sums[0, b] > self.sums[0, a]):
             return
@@ -465,7 +470,7 @@ class Walk:
                 around = self.parent[around]
 
     def _labels(self) -> list[int]:
-        """Rows of short links, and of what stands high or bold, where one of them can be a reference."""
+        """Rows of short links, superscripts and bold texts; [] if none of them can refer to a footnote."""
         found: list[int] = []
         any_: cython.bint = False
         for row in range(self.n_elements):
@@ -517,7 +522,7 @@ class Walk:
         self._end_line()
 
     def _is_wanted(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether an element is shown, or says something of what is."""
+        """Whether the walk must visit an element: it is shown, or tells how kept text is shown."""
         kind = self.kind[row]
         if self.flags[row]:
             return True
@@ -551,7 +556,7 @@ class Walk:
         return row
 
     def _end(self, node: cython.Py_ssize_t) -> cython.void:
-        """Ends a node; an empty one was none, but for a cell and an item with a box."""
+        """Ends a node; removes it if it is empty, unless it is a cell or an item with a box."""
         kind = self.nodes[at.N_OP, node]
         if self.n == node + 1 and kind != at.CELL and (kind != at.ITEM or self.nodes[at.N_B, node] == 0):
             self.n = node
@@ -561,7 +566,7 @@ class Walk:
             )
 
     def _op(self) -> cython.int:
-        """The innermost container."""
+        """The kind of the innermost container."""
         return self.frames[at.F_OP, self.top] if self.top >= 0 else at.ROOT
 
     def _push(
@@ -592,7 +597,7 @@ class Walk:
         return True
 
     def _begin_item(self) -> cython.void:
-        """Begins an item for what stands in a list and in no item of it; what follows may belong to it."""
+        """Begins an item for content that is directly in a list; the content after it joins the item."""
         self._end_item()
         self.frames[at.F_LAZY, self.top] = cython.cast(cython.int, self._put(at.ITEM, -1, 0))
 
@@ -662,7 +667,7 @@ class Walk:
         self.level += 1
 
     def _paragraph(self, number: cython.int) -> cython.bint:
-        """Makes sure that there is a paragraph for text of this number; whether it is a new one."""
+        """Begins a paragraph for text of this number unless it is open; returns whether it did."""
         if self.line >= 0 and (number == self.number or self.in_heading):
             return False
         self._begin_line(at.P, 0)
@@ -670,7 +675,7 @@ class Walk:
         return True
 
     def _before(self, b: cython.int) -> cython.void:
-        """What stands between the text before and what begins with block `b`."""
+        """Adds the break or space between the text so far and block `b`, or begins a new paragraph."""
         if self.is_bare and self._is_broken(self.start[b]):
             self._end_line()
         self.is_bare = False
@@ -687,7 +692,7 @@ class Walk:
         self.last = b
 
     def _follows(self, b: cython.int) -> cython.bint:
-        """Whether nothing but what is no text of its own, and no white space, stands before block `b`."""
+        """Whether block `b` directly follows the last block shown: no white space, only left-out blocks."""
         i = self.last + 1
         while 0 <= i < b and self.left_out[i] and not self.space_before[i]:
             i += 1
@@ -721,7 +726,7 @@ class Walk:
             self._put(at.TEXT, begin, self.text_end[b])
 
     def _leave_bare_items(self) -> cython.void:
-        """Leaves the list that items without one are in."""
+        """Leaves a list that was opened for items without a list element."""
         if self.top >= 0 and self.frames[at.F_SAVED, self.top] and self._op() == at.LIST:
             self._leave()
 
@@ -732,7 +737,7 @@ class Walk:
             self._close_up_to(-1)
 
     def _add_listing(self, b: cython.int) -> cython.bint:
-        """Adds a listing that no element stands for, from block `b` on, if there is one."""
+        """Adds the listing that begins with block `b` and is not an element of its own, if there is one."""
         stop: cython.Py_ssize_t = b
         if not self.listing[b]:
             return False
@@ -755,7 +760,7 @@ class Walk:
             self._put(at.CODE, value, 0)
 
     def _add_element(self, row: cython.Py_ssize_t) -> cython.void:
-        """What becomes of an element; those inside come later."""
+        """Adds the node of an element by its kind; the elements inside are added later."""
         kind = self.kind[row]
         flags = self.flags[row]
         op = self._op()
@@ -848,9 +853,10 @@ class Walk:
             self._leave_out_mark(row)
 
     def _leave_out_mark(self, row: cython.Py_ssize_t) -> cython.void:
-        """Leaves out the bullet or number before the text of an item: Markdown writes its own.
+        """Leaves out the bullet or number before the text of an item, as Markdown writes its own.
 
-        A number is one that Word wrote, or stands in a paragraph of its own: others may be words of the text.
+        A number is left out only if Word wrote it or it is a paragraph of its own: others may be part of the
+        text.
         """
         b, of = self.sums[3, self.first[row]], self.frames[at.F_OUTER, self.top]
         if b >= self.last_of[row]:
@@ -927,14 +933,14 @@ class Walk:
             self._begin_inline(at.LINK + kind - at.KIND_A, value)
 
     def _add_reference(self, row: cython.Py_ssize_t) -> cython.void:
-        """Adds the reference to a footnote that an element is, or stands for."""
+        """Adds a reference to a footnote in place of an element."""
         self._begin_without_text(row)
         self._put(at.REF, self.page.reference(row), 0)
         self.skip = self.stop[row]
         self.last = self.last_of[row] - 1
 
     def _starts_listing(self, first: cython.int, last: cython.int) -> cython.bint:
-        """Adds the listing that begins with an element's first block, if one does."""
+        """Adds the listing that begins with an element's first block; returns whether there is one."""
         return (
             first < last
             and self.white_space[first] == at.WHITE_CODE
@@ -944,7 +950,7 @@ class Walk:
         )
 
     def _is_anchor(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether an element in a heading or term is the sign of a link to it, or a link to edit it."""
+        """Whether an element in a heading or term is a sign that links to it, or a link to edit it."""
         in_term = self._op() == at.DT
         if not in_term and (self.line < 0 or not self.in_heading):
             return False
@@ -952,7 +958,7 @@ class Walk:
         return self.page.is_anchor(row, begins)
 
     def _holds_block(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether the next element inside `row` is a heading or paragraph, or the like."""
+        """Whether the first element inside `row` is a heading, paragraph or other block."""
         after = row + 1
         if after >= self.n_elements or self.begin[after] >= self.stop[row]:
             return False
@@ -960,7 +966,7 @@ class Walk:
         return at.KIND_H1 <= kind <= at.KIND_BLOCK or kind == at.KIND_FIGURE
 
     def _begin_without_text(self, row: cython.Py_ssize_t) -> cython.void:
-        """Makes sure that there is a paragraph for an element that has no text of its own."""
+        """Begins a paragraph for an element without text, such as an image, unless it joins the open one."""
         first = self.first[row]
         begin = self.begin[row]
         if self.line >= 0 and not self._is_broken(begin):
@@ -979,7 +985,7 @@ class Walk:
         self.is_bare = True
 
     def _is_broken(self, position: cython.int) -> cython.bint:
-        """Whether a block-level element begins or ends between what was added to the line and a position."""
+        """Whether a block-level element begins or ends between the end of the current line and a position."""
         i: cython.Py_ssize_t = self.line_end
         if self.in_heading or i >= position:
             return False
@@ -1009,7 +1015,7 @@ class Walk:
             self.last = self.first[row]
 
     def _add_math(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Adds the formula that an element is, if it is one."""
+        """Adds an element as a formula; returns whether it is one."""
         kind = self.kind[row]
         begin, end = self.begin[row], self.stop[row]
         if begin >= self.not_math:
@@ -1046,7 +1052,7 @@ class Walk:
         return True
 
     def _add_code_of(self, row: cython.Py_ssize_t) -> cython.void:
-        """Adds the listing that an element is, if it is one."""
+        """Adds an element as a listing, or as code inside a line, if it is one."""
         in_cell = self._op() == at.CELL
         found = self.page.listing(row, self.sums[3, self.first[row]], in_cell)
         if found is None:
@@ -1095,8 +1101,8 @@ def complete(
     at_ends: cython.const[cython.uchar][::1],
     kept: cython.uchar[::1],
 ) -> None:
-    """Keeps those `inside` between kept blocks of a paragraph half of which is kept; if three quarters are,
-    also those `at_ends` anywhere in it. `sizes`: the lengths of the blocks' texts.
+    """Completes paragraphs. If half of a paragraph is kept, its blocks `inside` between kept blocks are kept;
+    if three quarters are, its blocks `at_ends`, too. `sizes`: the lengths of the blocks' texts.
     """
     first: cython.Py_ssize_t = 0
     after: cython.Py_ssize_t = 0

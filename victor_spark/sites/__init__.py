@@ -1,4 +1,4 @@
-"""What many pages of one site tell about each of them.
+"""Evidence for a page's blocks from the other pages of its site.
 
 evidence   what a page tells about its site, sums over pages, what those tell about a page's blocks; the model
            that is shipped: own probabilities + evidence → probabilities

@@ -1,4 +1,4 @@
-"""What the pages of a site have in common, as sums, and the probabilities of its pages' blocks.
+"""The sums over the pages of a site, and the evidence that they give for the blocks of each page.
 
 Every page contributes one row a key: its layouts (the ancestors of a block, with their classes) and those of
 its texts (the letters of a block, in its layout: links to an article don't repeat its headline) that may be
@@ -24,7 +24,7 @@ OF_LAYOUT, OF_TEXT = range(2)
 """Kinds of keys."""
 
 SUMS: Final = ("n_pages", "log_odds")
-"""What a row of a key holds: its pages, and the sum of their mean log-odds of content."""
+"""The columns of a key's row: its number of pages, and the sum of their mean log-odds of content."""
 
 EVIDENCE: Final = ("consensus", "n_pages", "share", "repeats")
 """The rows of `evidence`: of the site's other pages with the block's layout the mean log-odds of content,
@@ -68,9 +68,8 @@ _NOTHING: Final = Contributions(np.empty(0, np.uint64), np.empty((len(SUMS), 0),
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a site, or of those of its keys that are asked for: sums of `n_pages` pages.
-
-    Keys of a single page may be missing.
+    """The sums over `n_pages` pages of a site, for all of its keys or those that were requested. Keys of a
+    single page may be missing.
     """
 
     n_pages: int
@@ -99,7 +98,7 @@ def mean_log_odds(sums: Int64, n_pages: Int64) -> Float64:
 
 
 def contributions(blocks: Blocks, probabilities: Float64) -> Contributions:
-    """What a page tells about its site: a row for every layout, and for every text that may be content."""
+    """The contribution of a page to its site: a row for each layout and each text that may be content."""
     rows, keys = _keys(blocks, probabilities)
     return Contributions(keys.key, _sums(blocks, probabilities, rows, keys))
 
@@ -111,7 +110,7 @@ def first_blocks(blocks: Blocks, probabilities: Float64) -> Places:
 
 
 def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: bool = True) -> Float32:
-    """What the site's other pages tell about each block: shape (len(EVIDENCE), n_blocks).
+    """The evidence of the site's other pages for each block: shape (len(EVIDENCE), n_blocks).
 
     `is_among`: the page is one of those that `known` sums up, so that its own contribution is subtracted.
     Zeros where no other page has the block's layout.
@@ -211,9 +210,9 @@ def model_from_bytes(stored: bytes, name: str = "site model") -> SiteModel:
 
 
 def revised(model: SiteModel, probabilities: Float64, words: Float64, evidence: Float32) -> Float64:
-    """P(header), P(text), P(other) per block with what the site tells: rows sum to 1.
+    """P(header), P(text), P(other) per block, revised by the evidence of the site: rows sum to 1.
 
-    A block about which the site tells nothing keeps its probabilities, to the bit. The ratio of header to
+    A block without evidence keeps its probabilities exactly. The ratio of header to
     text stays. More pages with a block's text never raise its P(content).
     """
     n_pages = evidence[N_PAGES].astype(np.float64)

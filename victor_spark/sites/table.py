@@ -1,4 +1,4 @@
-"""Tables of sites: what is known of many sites, as sums by key, in Parquet files sorted by site and key.
+"""Tables of sites: the sums of many sites by key, in Parquet files that are sorted by site and key.
 
 The sums of two tables of the same grouping add up. Keys that a single page has are left out.
 """
@@ -46,7 +46,7 @@ _MOST_PAGES: Final = 1 << 40
 
 
 class Sites:
-    """What is known of each site in some rows (columns of `SUMS`), which are sorted by site."""
+    """The sums of each site in some rows (columns of `SUMS`), which are sorted by site."""
 
     def __init__(self, rows: pa.Table) -> None:
         sites = pc.run_end_encode(rows["site"].combine_chunks())
@@ -57,7 +57,7 @@ class Sites:
         self._known: dict[str, Known] = {}
 
     def of(self, site: str | None) -> Known | None:
-        """What is known of a site; None where it has no rows."""
+        """The sums of a site; None if it has no rows."""
         if site is None or site not in self._rows:
             return None
         if site not in self._known:
@@ -99,7 +99,7 @@ def batches(path: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """TableError if a table's file can't be read; MemoryError, of Arrow too, is that of a page."""
+    """Turns errors of reading a table's file into TableError; MemoryError counts as an error of the page."""
     try:
         yield
     except MemoryError:
@@ -153,7 +153,7 @@ class SiteTable:
                     yield sites[0].as_py(), sites[-1].as_py(), path, number
 
     def of(self, site: str | None) -> Known | None:
-        """What is known of a site; None where the table doesn't have it."""
+        """The sums of a site; None if the table doesn't have it."""
         return None if site is None else self._cached(*self._span(site)).of(site)
 
     def rows(self, site: str) -> pa.Table:

@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from victor_spark.errors import FAILURES, BudgetError
+from victor_spark.errors import BudgetError
 from victor_spark.spark.request import Budget, allowed
+from victor_spark.statuses import FAILURES
 
 N_REASONS: Final = 200
 """At most this many different reasons of a status are listed; `statuses` counts all of them."""
@@ -28,9 +29,8 @@ _COUNTED: Final = ("status", "reason", "warc_filename", "warc_record_offset", "l
 
 @dataclass
 class Counts:
-    """Counts of rows.
-
-    A row without a record's offset is a failure: a shard, or a range of one, that couldn't be read (on).
+    """Counts of rows. A row without a record's offset stands for a shard, or a range of one, that couldn't be
+    read to its end.
     `failed_shards` gives the reason, by shard. Of pages that are ok: `languages`; `sites`, the `N_SITES`
     hosts with most of them (of several waves or tasks together: those that were near the top in one);
     `lengths`, by the largest power of two that the text's characters reach.
@@ -147,7 +147,7 @@ class Entry:
 def check_budget(
     budget: Budget, counts: Counts, *, n_shards: int, n_failed_shards: int, share_done: float = 1.0
 ) -> None:
-    """Raises BudgetError if more failed than may fail in the whole run.
+    """Raises BudgetError if more shards or pages failed than may fail in the whole run.
 
     Before the end of the run, its number of pages is estimated from the share of its bytes that is done.
     """

@@ -113,7 +113,7 @@ def _pages(spark: SparkSession, files: Files, location: str) -> DataFrame:
 
 
 def _written(frame: DataFrame, location: str) -> DataFrame:
-    """The same table, written and read back, so that its plan ends there."""
+    """The table after it was written and read back, which ends Spark's plan of it."""
     frame.write.mode("overwrite").option("compression", "zstd").parquet(location)
     return frame.sparkSession.read.parquet(literal(location))
 

@@ -1,4 +1,4 @@
-"""An estimate of a run from a sample of the crawl that is really cleaned: time, pages, output, failures.
+"""Estimates the time, pages, output and failures of a run by cleaning a sample of the crawl.
 
 The sample is byte ranges at even distances over the whole crawl. A record belongs to the range it begins in,
 so pages, output and time grow with the bytes.
@@ -122,7 +122,7 @@ def sample(
 
 
 def _readable(shard: Shard, divisible: dict[str, bool]) -> Shard | None:
-    """What to sample for a range of a shard: the range; of a shard without ranges the whole, small and once.
+    """The splits to sample for a range: the range; the whole shard, once, if it has no ranges and is small.
 
     `divisible` gets which shards have ranges, by name.
     """

@@ -55,7 +55,7 @@ _NOT_IN_LINES: Final = frozenset({*_TOP, "fetch_time", "html", "blocks"})
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported: the run's identity, the columns, the options, and run.json."""
+    """An export: the run's identity, the columns, the options, and run.json."""
 
     run: str
     schema: pa.Schema
@@ -65,7 +65,7 @@ class Export:
 
 @dataclass(frozen=True)
 class Sink:
-    """Where tasks write files that no reader sees, fields of their `Target`, and the step that shows all."""
+    """A destination: where tasks write hidden files, fields of their `Target`, the step that publishes."""
 
     location: str
     commit: Callable[[Mapping[str, int], int], None]
@@ -145,7 +145,7 @@ class PlainText:
             self._file.write("\n".join([*lines, "", ""]).encode())
 
     def close(self) -> None:
-        """Ends nothing: the file is not its own."""
+        """Does nothing: the caller closes the file."""
 
 
 def card(export: Export, n_pages: int) -> str:
@@ -241,7 +241,7 @@ _lines: Final = partial(folder, keeps=True, suffix="jsonl.zst", writer=JsonLines
 _text: Final = partial(folder, suffix="txt", writer=PlainText)
 _MADE_BY: Final[tuple[Callable[[str, Export], Sink | None], ...]] = (_lines, folder, _text, iceberg, delta)
 SINKS: Final = dict(zip(EXPORTS, _MADE_BY, strict=True))
-"""Format → what begins an export to it; None if the run is there already."""
+"""Format → the function that begins an export to it; it gives None if the run is there already."""
 
 
 _DAY: Final = pa.field("day", pa.date32())

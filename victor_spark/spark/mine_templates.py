@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import hosts, pipeline, tables
-from victor_spark.errors import ANSWERED, InputError, OutputError, UsageError
+from victor_spark.errors import InputError, OutputError, UsageError
 from victor_spark.html.canonical import canonical
 from victor_spark.logs import clock, log
 from victor_spark.spark import plan
@@ -31,6 +31,7 @@ from victor_spark.spark.request import CleanRequest, RowOptions
 from victor_spark.spark.rows import RowBatch
 from victor_spark.spark.session import job
 from victor_spark.spark.tasks import CleanTask, clean_partition, clean_task
+from victor_spark.statuses import ANSWERED
 from victor_spark.templates import coverage, table, tokens
 from victor_spark.templates.mine import (
     MAX_PAGES,
@@ -60,7 +61,7 @@ _NEEDED: Final = ("url", "fetch_time", "warc_record_offset", "content_charset", 
 
 @dataclass(frozen=True, kw_only=True)
 class MiningRequest:
-    """What `victor templates mine` was asked for; `clean` has inputs, output and how pages are read.
+    """The request of `victor templates mine`; `clean` has the inputs, the output and how pages are read.
 
     `grouping`: what a site is; `max_pages`: the size of its sample; `update`: the table of an earlier crawl.
     """
@@ -194,7 +195,7 @@ class MiningResult:
 
 
 def run(request: MiningRequest) -> MiningResult:
-    """Runs the job; whatever is wrong with inputs, options or output raises before the first page."""
+    """Runs the job; errors of inputs, options and output are raised before the first page."""
     shards = inputs.resolve(request.clean.inputs, base_url=request.clean.base_url)
     check(request.mining)  # a pattern that doesn't compile is a UsageError now
     old = None
@@ -206,7 +207,7 @@ def run(request: MiningRequest) -> MiningResult:
         ):
             if theirs != ours:
                 line = f"{request.update} was mined with --{option} {theirs}, not {ours}"
-                raise UsageError(f"{line}: they can't be mixed")
+                raise UsageError(f"{line}: choose the same, or leave out --update")
     view, clean = request.mining.view, request.clean
     if view != tokens.CLEANED:  # keeps all blocks
         clean = replace(clean, cleaning=pipeline.EVERYTHING)

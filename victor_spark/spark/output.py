@@ -61,7 +61,7 @@ def check(files: Files) -> None:
 def finished_run(
     files: Files, config: Config, shards: pa.Table, options: Options, stored_in: str = MANIFEST
 ) -> dict[str, Any] | None:
-    """The run.json of a complete run of the same command; None if there is work to do.
+    """The run.json of a complete run of the same command; None if the run is not complete.
 
     `stored_in`: the manifest that has the shards as they were.
     Raises OutputError with the differences if OUT is of a different command or of shards that changed.

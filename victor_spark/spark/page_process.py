@@ -1,7 +1,7 @@
 """The child process that does the page work of a Python worker: reads records, cleans them, sends rows.
 
 It caps its address space, sets the kernel's timers for every record, and keeps the record's position in
-shared memory. So whatever a page does to the process, `sandbox` knows which page it was.
+shared memory. So if a page kills the process, `sandbox` can read which page it was.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ FLUSH_SECONDS: Final = 1.0
 
 ROWS, END, RETIRED, FAILED = b"r", b"e", b"o", b"x"
 HEAD: Final = struct.Struct("<cQQ")
-"""Of a message to the parent: its kind, and the position after its rows; a second part has the rows."""
+"""The head of a message to the parent: its kind, and the position after its rows, which follow it."""
 
 IDLE, READING, PAGE = range(3)
 NO_MEMORY: Final = 77
@@ -60,7 +60,7 @@ class Position(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What a process keeps in shared memory, for the time after its death.
+    """The notes of a process in shared memory, which the parent reads after its death.
 
     The position of its record, the phase of the work on it and the CPU seconds that this may take, its
     resident bytes when it began to serve, and where the record lies whose reading began last.
@@ -75,7 +75,7 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Shards, the first record that has no row yet, and what is known from processes that died.
+    """Shards, the first record that has no row yet, and facts from processes that died.
 
     Everything before the record of `suspect` is sent before that is read. `passed`: by the number of a shard,
     the record that its reading begins with and passes over.
@@ -106,7 +106,7 @@ def serve(
     limits: Limits,
     parent: int,
 ) -> NoReturn:
-    """Works on one assignment after the other until the parent is gone; never returns."""
+    """Processes assignments until the parent is gone; never returns."""
     code = 1
     try:
         _settle(commands, results, log, parent)
@@ -285,5 +285,5 @@ class _Worker:
 
 
 def out_of_memory(limits: Limits) -> str:
-    """The reason of a page that needed too much memory, however that was noticed."""
+    """The reason of a page that needed too much memory: the same for a MemoryError and for a death."""
     return f"needs more than {limits.page_megabytes} MB"

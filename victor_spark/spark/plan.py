@@ -4,9 +4,9 @@ Shards are columns with their sizes and etags: millions of them fit into the dri
 compared without credentials: an address with a new signature is the same shard, and a resumed run reads with
 the addresses of its own command line.
 
-Shards are split into ranges of about `split_bytes`, in the order they were found. Along all of them runs one
-scale of bytes, and every `wave_bytes` of it are a wave: what is written and committed together. So a wave's
-splits follow from the manifest and these two numbers, which are stored, and are never listed all at once.
+Shards are split into ranges of about `split_bytes`, in the order they were found. The bytes of all shards
+form one scale. Every `wave_bytes` of it are a wave, which is written and committed together. So a wave's
+splits follow from the manifest and these two numbers, which are stored; all splits are never listed at once.
 """
 
 import hashlib
@@ -169,7 +169,7 @@ SMALLEST_SPLIT: Final = 4 << 20
 
 WAVE_BYTES: Final = 2 << 30
 WAVE_BYTES_PER_CORE: Final = 1 << 30
-"""Three or four minutes of work, the most that is lost with a wave; the larger of the two applies."""
+"""Three or four minutes of work, which bounds the loss with a wave; the larger of the two applies."""
 
 MOST_WAVES: Final = 10_000
 TASK_BYTES: Final = 256 << 20
@@ -208,7 +208,7 @@ def plan(
     wave_bytes: int | None = None,
     min_wave_bytes: int = 0,
 ) -> Plan:
-    """How to cut the shards; sizes that are not given follow from the number of cores."""
+    """The plan for these shards; sizes that are not given follow from the number of cores."""
     begins = np.concatenate([[0], np.cumsum(_weights(shards))]).astype(np.int64)
     n_bytes = int(begins[-1])
     even = n_bytes // (n_cores * TASKS_PER_CORE)
@@ -296,7 +296,7 @@ def frame(spark: SparkSession, splits: pa.Table, *, n: int) -> DataFrame:
 
 
 def weight(splits: pa.Table) -> int:
-    """How much work it is to read them: their length on the scale of bytes."""
+    """The work of reading some splits: their length on the scale of bytes."""
     return int(_weights(splits).sum())
 
 
@@ -311,7 +311,7 @@ def _weights(shards: pa.Table) -> Int64:
 
 
 def _n_splits(shards: pa.Table, split_bytes: int) -> Int64:
-    """How many ranges each shard is cut into: pages, or records picked from a file, into one."""
+    """The number of ranges of each shard; an html page, or a shard of selected records, is one range."""
     sizes = _filled(shards, "size", 0)
     pages = np.isin(np.asarray(shards["kind"].to_pylist(), dtype=object), ("html", "scored"))
     cut_already = _filled(shards, "n_bytes", -1) != _filled(shards, "size", -1)

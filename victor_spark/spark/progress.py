@@ -14,10 +14,10 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from victor_spark import logs
-from victor_spark.errors import STATUSES
 from victor_spark.logs import clock
 from victor_spark.spark.counts import Counts, Entry
 from victor_spark.spark.rows import STAGES
+from victor_spark.statuses import STATUSES
 
 _BAR_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 30.0
@@ -26,7 +26,7 @@ _LEAST_SHARE: Final = 0.002
 
 
 class Tally:
-    """How much of a run's work is done, by the waves that are done and the tasks of those that run."""
+    """The share of a run's work that is done: finished waves, and finished tasks of running waves."""
 
     def __init__(self, total: int, done: int = 0) -> None:
         self.total = max(total, 1)
@@ -54,7 +54,7 @@ class Tally:
 
 
 def progress(context: SparkContext, tally: Tally) -> AbstractContextManager[None]:
-    """Shows how far the work is, until the end of the block; nothing with --quiet."""
+    """Shows the progress until the end of the block; nothing with --quiet."""
     start = time.monotonic()
 
     def shown() -> tuple[float, str]:
@@ -124,7 +124,7 @@ def _n_done(context: SparkContext, group: str, n_tasks: int) -> int:
 
 
 def described(done: float, elapsed: float, before: float = 0.0, n_bytes: int = 0) -> str:
-    """Which share of the work is done, in words.
+    """The line of the progress: the share of the work that is done, and the time that is left.
 
     `before` was done already when the clock started; `n_bytes`: the input of the whole work, if it is known.
     """

@@ -1,4 +1,4 @@
-"""What a run stores about itself: config.json, which decides its rows, run.json, its results, and the report.
+"""The record of a run: config.json (all that decides its rows), run.json (its results), and the report.
 
 The report is one html file that needs nothing else, made of run.json alone by report.html.
 """
@@ -20,13 +20,13 @@ from pyspark import SparkContext
 
 import victor_spark
 from victor_spark import resources, tables
-from victor_spark.errors import FAILURES
 from victor_spark.logs import clock
 from victor_spark.sites.table import SiteTable
 from victor_spark.spark.counts import Counts, Entry, total
 from victor_spark.spark.progress import many, size
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.rows import STAGES
+from victor_spark.statuses import FAILURES
 
 N_FAILED_SHARDS: Final = 100
 """At most this many failed shards are listed in run.json; `victor status` lists all."""

@@ -21,7 +21,7 @@ from victor_spark.warc.shard import ReadOptions
 
 PARTITION_COLUMNS: Final = ("language", "crawl")
 EXPORTS: Final = ("jsonl", "parquet", "text", "iceberg", "delta")
-"""What a finished run can be exported to."""
+"""The formats of `victor export`."""
 
 ENGINES: Final = ("arrow", "rdd")
 
@@ -43,7 +43,7 @@ REMOTE_SECONDS: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class RowOptions:
-    """Which columns the rows have on request, and how rows become files.
+    """The columns on request, and the files of the rows.
 
     `partition_by`: a column whose values become folders; `target_file_size`: bytes, None is a file a task.
     """
@@ -83,11 +83,11 @@ class RowOptions:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one page may use; and whether it is cleaned in a child process, without which nothing is enforced.
+    """The limits of a page, which are enforced only in a child process (`sandbox`).
 
-    `page_seconds` is CPU time, and as much again for every megabyte of the page; of the annotated pages none
-    takes a hundredth of the default (bench/deadline.py), so most pages that reach it would never end. Reading
-    a record, html or not, may take as long, by the bytes of the shard that are read for it.
+    `page_seconds` is CPU time, with as much again for every megabyte of the page. No annotated page takes a
+    hundredth of the default (bench/deadline.py), so most pages that reach it would never end. Reading a
+    record, html or not, has the same limit, by the bytes of the shard that are read for it.
     `page_megabytes` is address space beyond what the process had before its first page.
     """
 
@@ -108,9 +108,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How many shards and pages may fail: a share (1%, 0.01), a count, or "1% or 20", whichever allows more.
+    """The shards and pages that may fail: a share (1%, 0.01), a count, or "1% or 20", whichever allows more.
 
-    A count after "or" is there for small runs, and never covers everything.
+    The count after "or" is for small runs; it never allows all shards or pages to fail.
     """
 
     max_failed_shards: str = "1% or 1"
@@ -122,7 +122,7 @@ class Budget:
 
 
 def allowed(budget: str, total: float) -> int:
-    """How many of `total` may fail; UsageError if the text is no failure budget."""
+    """The number out of `total` that may fail; UsageError if the text is not a failure budget."""
     first, either, second = budget.strip().partition(" or ")
     try:
         if either:
@@ -140,7 +140,7 @@ def allowed(budget: str, total: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SparkOptions:
-    """How the work is divided. None: as Spark is configured (`master`), or as the size of the input suggests.
+    """How the work is divided. None: by Spark's configuration (`master`), or by the size of the input.
 
     `partitions`: tasks of a wave; `wave_bytes`: input committed together; `split_bytes`: input that a task
     reads at a time; `engine`: one of ENGINES.
@@ -175,7 +175,7 @@ SECOND_PASS: Final = "second"
 
 @dataclass(frozen=True, kw_only=True)
 class CleanRequest:
-    """Everything that `victor clean` was asked for; `output` is "" where one page is printed.
+    """The request of `victor clean`; `output` is "" if one page is printed.
 
     The groups `cleaning`, `reading`, `rows` (as "output"), `limits` and `budget` are tables of
     conf/cleaning.toml. `options` are the names of the options that set the fields, for error messages.
@@ -216,7 +216,7 @@ class CleanRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportRequest:
-    """What `victor export` was asked for: the run `output` as `to`; `where` is a condition in Spark's SQL."""
+    """The request of `victor export`: a run `output`, a format `to`, a condition `where` in SQL."""
 
     output: str
     destination: str

@@ -1,4 +1,4 @@
-"""A shard's records → rows of the pages table: read, cleaned, made rows, and gathered into batches."""
+"""The rows of the pages table: reads the records of shards, cleans them, and gathers rows into batches."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ STAGES: Final = {
     "rows": "metadata, Markdown, rows",
     "hand_over": "write rows, or hand them to Spark",
 }
-"""The stages of a page, and what the report calls them."""
+"""The stages of a page, and their names in the report."""
 
 _SLOTS: Final = {stage: number for number, stage in enumerate(STAGES)}
 
@@ -151,7 +151,7 @@ def decided(document: Document, on_request: Collection[str] = ()) -> Row:
 
 
 def shard_row(warc_filename: str, *, reason: str) -> Row:
-    """The row of a shard that can't be read, or not to its end: without an offset, with the reason."""
+    """The row of a shard that can't be read to its end: without an offset, with the reason."""
     crawl = file_types.crawl_of_path(warc_filename)
     return {"warc_filename": warc_filename, "crawl": crawl, "status": "error", "reason": reason}
 
@@ -289,7 +289,7 @@ class StageTimer:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is done with shards: `read` gives records, `row` the row of one, `lost` that of one given up."""
+    """The functions for shards: `read` gives records, `row` a record's row, `lost` that of a failed one."""
 
     schema: pa.Schema
     read: Callable[[Shard, Attempt], Iterator[Record]]

@@ -30,7 +30,7 @@ from victor_spark.warc import storage
 def run(request: CleanRequest) -> dict[str, Any]:
     """Cleans the inputs and returns the run.json; that of an earlier run if it is already done.
 
-    Whatever is wrong with inputs, models or output raises before the first page and leaves nothing behind.
+    Errors of inputs, models and output are raised before the first page, and leave no files.
     """
     check_master(request.spark.master)
     files = open_files(request.output, None) if is_local(request.output) else None
@@ -42,7 +42,7 @@ def run(request: CleanRequest) -> dict[str, Any]:
         if sites := request.cleaning.sites:
             earlier = SiteTable(sites, models[victor.SITE_TABLE])
             if earlier.grouping != request.sites.grouping:
-                raise UsageError(f"{sites} is by {earlier.grouping}: add --group-by {earlier.grouping}")
+                raise UsageError(f"{sites} has the grouping {earlier.grouping}: give it as --group-by")
     shards = plan.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
@@ -85,7 +85,7 @@ def _finished(files: Files, this: Run) -> dict[str, Any] | None:
 
 
 def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
-    """Both passes: scores the pages, sums up what each site's pages have in common, decides."""
+    """Both passes: scores the pages, adds up the evidence of each site, decides."""
     request, folder = this.request, f"{files.location}/{output.FIRST_PASS}"
     rows = replace(request.rows, partition_by=None, target_file_size=None)
     first_pass = open_files(folder, spark)
@@ -96,16 +96,16 @@ def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
     if scored is None or site_sums.scored_sizes(first_pass) is None:
         for name in (output.CONFIG, output.PLAN, output.MANIFEST, output.LEDGER):
             files.remove(name)  # of a second pass that had other scored pages
-        log("first pass: each page by itself")
+        log("first pass: scores each page by itself")
         cleaning = replace(request.cleaning, sites=None)
         passing = replace(request, rows=rows, output=folder, passing=FIRST_PASS, cleaning=cleaning)
         first = replace(this, request=passing)
         scored = _run(spark, first_pass, first)
     found = site_sums.scored_sizes(first_pass) or {}
-    log(f"between the passes: what pages of a site have in common, of {many(len(found), 'file')}")
+    log(f"between the passes: adding up the evidence of each site in {many(len(found), 'file')}")
     with waves.disk_errors(first_pass.location):
         known = site_sums.gather(spark, first_pass, found, this.id, this.earlier)
-    log("second pass: each page with what is known of its site")
+    log("second pass: decides each page with the evidence of its site")
     second = replace(request, passing=SECOND_PASS, known=f"{address(first_pass)}/{known}")
     shards = site_sums.scored_files(first_pass, found)
     finished = _run(spark, files, replace(this, shards=shards, request=second), scored)
@@ -114,7 +114,7 @@ def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
 
 
 def _tidy(files: Files, request: CleanRequest) -> None:
-    """Removes what the second pass needed, unless it is to be kept."""
+    """Removes the files of the first pass, unless --keep-blocks is set."""
     if request.sites.by_site and not request.sites.keep_blocks:
         known = output.stored(files, f"{output.FIRST_PASS}/{site_sums.KNOWN}")
         for name in (output.PAGES, *([known["folder"]] if known else []), site_sums.KNOWN):

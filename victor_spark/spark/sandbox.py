@@ -1,10 +1,10 @@
 """Page work in a child process: a page that kills the process loses only itself, and its row has the reason.
 
-The child is a fork of the Python worker and lives as long, over all its tasks; a new one costs milliseconds.
-Html never crosses over: the child opens shards itself and sends rows. A page that runs out of time is given
-up at once. Any other death counts against a page only if a new process dies at the same page again, because
-an operator, the system or the page before may be the cause. The new process continues behind the last row
-that arrived.
+The child is a fork of the Python worker and serves all its tasks; a new one takes milliseconds to start. The
+child (page_process.py) opens shards itself, sets the limits of time and memory for each record, and sends
+rows: html never crosses the pipe. A page that runs out of time gets its status at once. Any other death
+counts against a page only if a new process dies at the same page again, because an operator, the system or
+the page before may be the cause. The new process continues behind the last row that arrived.
 
 If reading a record kills two processes, the next one passes over the record's block. If that is not enough,
 two more deaths pass over its header and, in a packed member, the rest of it.
@@ -59,14 +59,14 @@ class Death:
 
 
 class Sandbox:
-    """One child process, and after its death the next; for one task at a time."""
+    """The child process of a Python worker, replaced when it dies; for one task at a time."""
 
     def __init__(self, work: Work, limits: Limits) -> None:
         self._work, self._limits = work, limits
         self._child: _Child | None = None
 
     def batches(self, shards: Sequence[Shard]) -> Iterator[pa.RecordBatch]:
-        """The rows of the shards' records, in order and each once, however often a child dies.
+        """The rows of the shards' records, in order and each once, even if children die.
 
         Raises SandboxError for failures that no page caused.
         """
@@ -111,9 +111,9 @@ class Sandbox:
 
 
 def after_death(todo: Assignment, death: Death, limits: Limits) -> Assignment:
-    """What is left to do after a death.
+    """The remaining assignment after a death.
 
-    The page being cleaned gets its verdict if it ran out of time, or if it killed a process before; a record
+    The page being cleaned gets its status if it ran out of time, or if it killed a process before; a record
     whose reading killed two processes is passed over; otherwise the record is tried once more.
     """
     before, note = todo.suspect, death.note
@@ -129,7 +129,7 @@ def after_death(todo: Assignment, death: Death, limits: Limits) -> Assignment:
 
 
 def _passing(todo: Assignment, death: Death, limits: Limits) -> Assignment:
-    """What is left to do when a record is passed over; the shard is given up if it can't be passed over."""
+    """The remaining assignment without a record; without the rest of the shard if it can't be passed over."""
     number, place = death.note.position.shard, death.note.place
     stuck = todo.passed.get(number)
     stuck = stuck if stuck is not None and stuck.place == place else None

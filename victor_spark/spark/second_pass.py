@@ -1,4 +1,4 @@
-"""The second pass of `victor clean --by-site`: makes rows of scored pages and what is known of their sites.
+"""The second pass of `victor clean --by-site`: makes rows from scored pages and the sums of their sites.
 
 The first pass leaves block rows (`rows.scored_structs`): a page that a cleaner has seen is a struct of lists,
 one a column of `Blocks` (`tables.SCORED`). All other pages have none; their rows are final.
@@ -180,7 +180,7 @@ def _lost(record: Record, status: str, reason: str) -> Row:
 
 
 def sites_of_file(folder: str, path: str) -> Sites:
-    """What the whole crawl knows of the sites in one file of scored pages."""
+    """The sums over the whole crawl for the sites in one file of scored pages."""
     parts = [SUMS.empty_table()]
     folder = f"{folder}/file={stem(path)}"
     for name in storage.files_below(folder) if storage.is_directory(folder) else ():

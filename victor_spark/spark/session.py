@@ -1,4 +1,4 @@
-"""The Spark session of a run: that of spark-submit, otherwise one of our own; and its end by a signal."""
+"""The Spark session of a run: that of spark-submit, or one of our own; signals cancel its jobs."""
 
 import os
 import re
@@ -131,7 +131,7 @@ def _host_and_port(text: str, default: int | None = None) -> tuple[str, int]:
 
 
 def _resource_managers(configured: SparkConf) -> list[tuple[str, int]]:
-    """Where YARN's resource managers listen, by yarn-site.xml and spark.hadoop.*."""
+    """The addresses of YARN's resource managers, from yarn-site.xml and spark.hadoop.*."""
     yarn: Any = SparkContext._jvm.org.apache.hadoop.yarn.conf  # type: ignore[union-attr]
     known = yarn.YarnConfiguration()
     for key, value in configured.getAll():
@@ -232,7 +232,7 @@ def _start_java(*, is_nameless: bool) -> None:
 
 
 def job(name: str, action: Callable[[SparkSession], Result], *, master: str | None = None) -> Result:
-    """What `action` returns for a session; SIGINT and SIGTERM cancel its jobs, which are one job group."""
+    """The result of `action` for a session; SIGINT and SIGTERM cancel its jobs, which are one job group."""
     group = f"{name} {uuid4()}"
 
     def run() -> Result:
@@ -250,7 +250,7 @@ def interruptible(
     patience: float = _CANCEL_SECONDS,
     stop: threading.Event | None = None,
 ) -> Result:
-    """What `action` returns or raises; SIGINT and SIGTERM cancel the group's jobs: KeyboardInterrupt.
+    """The result of `action`; SIGINT and SIGTERM cancel the group's jobs and raise KeyboardInterrupt.
 
     An action that nevertheless ends well had nothing left to cancel: its result is returned.
 

@@ -1,10 +1,9 @@
-"""What the pages of each site have in common, summed up over a crawl, for the second pass of `--by-site`
-and for the table that `victor sites write` writes.
+"""Adds up the evidence of each site over a crawl, for the second pass of `--by-site` and for tables of sites.
 
-The text of pages stays where it is. Only sums travel: of each file of scored pages and each key of a site
-(its layouts, its texts) one row, to where the rows of that key meet. Back to the file goes what the whole
-crawl knows of the keys that it has. So no task holds a site, and a site with half of all pages has as many
-rows as it has keys in each file.
+Texts of pages are not sent between tasks, only sums: each file of scored pages gives one row for each key of
+a site (a layout or a text). The rows of a key are added up by one task, and the sum is sent back to each file
+that has the key. So no task holds a whole site: a site with half of all pages has as many rows as it has keys
+in each file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,7 +75,7 @@ def gather(
 ) -> str:
     """The folder, below `files`, with the sums for each of these files of scored pages; made if missing.
 
-    `earlier`: what other crawls know of the sites, which is added.
+    `earlier`: a table of sites with the sums of other crawls, which are added.
     """
     found = output.stored(files, KNOWN)
     if found and found["files"] == sorted(sizes):

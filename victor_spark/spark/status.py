@@ -1,4 +1,4 @@
-"""What is done, missing and failed of a run: `victor status`."""
+"""The progress of a run, for `victor status`: waves that are done, missing or failed."""
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
@@ -13,7 +13,7 @@ from victor_spark.spark.files import opened
 
 
 def status(location: str) -> dict[str, Any]:
-    """What is done, missing and failed of the run in OUT, ready for JSON; OutputError if there is none.
+    """The progress of the run in OUT, ready for JSON; OutputError if there is no run.
 
     A wave is "done", "missing" (not done yet), "lost" (done, but pages of it are gone) or "failed".
     `stopped` is the reason if the run exceeded its failure budget. `passing`: of a run of two passes, which

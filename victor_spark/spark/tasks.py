@@ -1,8 +1,8 @@
-"""What one task does: opens its shards, cleans their records, and hands on or writes the rows.
+"""The work of one task: opens its shards, cleans their records, and writes the rows or gives them to Spark.
 
-Rows are written here, in the Python process, wherever it can reach the output: a disk, and a store that
-Spark has no jars for. Their text then never enters the JVM, which would take a fifth of the run's time to
-convert and compress it. A task gives its files names of its own and reports them when all are written. Only
+If the Python process can reach the output (a disk, or a store that Spark has no jars for), it writes the rows
+itself. Their text then never enters the JVM, which would take a fifth of the run's time to convert and
+compress it. A task gives its files names of its own and reports them when all are written. Only
 files that the successful attempt of a task reports become part of the output; those of other attempts are
 removed with the staged wave.
 """
@@ -37,7 +37,7 @@ from victor_spark.warc.shard import FIRST, Shard
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 REPORT_DDL: Final = "report string"
 LOG_FIELDS: Final = "victor.log.fields"
-"""The local property of Spark's jobs that asks for a line of JSON from each task that is done."""
+"""The local property of Spark's jobs with which each finished task logs a line of JSON."""
 
 _REPORT: Final = pa.schema([("report", pa.string())])
 _N_TRIES: Final = 5
@@ -55,7 +55,7 @@ before the write, for a target file size, a task that is repeated counts again.)
 
 @dataclass(frozen=True, slots=True)
 class CleanTask:
-    """The same for all tasks of a run: it pickles, and the models travel as a broadcast.
+    """The task of a run, the same for all its splits. It can be pickled; the models are broadcast.
 
     Tasks are equal if their requests are and the content of their models (`models_hash`).
     """

@@ -55,7 +55,7 @@ def run(
     failed: Callable[[int, BaseException], None],
     check: Callable[[], None] = lambda: None,
 ) -> list[Committed]:
-    """Cleans and commits every wave, at most N_CLEANING being cleaned at a time; what `commit` returned.
+    """Cleans and commits every wave, at most N_CLEANING at a time; the results of `commit`.
 
     After a failure no further wave begins; when those that are running are committed, the first error
     is raised. `failed` is called for each. `check` is called before every wave, and raises to end the run.
@@ -93,7 +93,7 @@ def run(
 
 @dataclass(frozen=True)
 class Writing:
-    """What all waves of a run need; `run_id` is the tag of all its Spark jobs."""
+    """The state that all waves of a run share; `run_id` is the tag of all its Spark jobs."""
 
     spark: SparkSession
     files: Files
@@ -246,5 +246,5 @@ def disk_errors(location: str) -> Iterator[None]:
 
 
 def literal(path: str) -> str:
-    """A path as Spark's readers take it, which expand glob patterns."""
+    """A path with its glob characters escaped, because Spark's readers expand patterns."""
     return "".join(f"\\{character}" if character in "[]{}*?\\" else character for character in path)

@@ -1,4 +1,4 @@
-"""Which characters of a page the templates of its site cover, and what is left of its blocks without them.
+"""Finds the characters of a page that templates of its site cover, and cuts them out of its blocks.
 
 Templates are sought in a view of the page: `text`, the text of all blocks; `html`, the canonical HTML; or
 `cleaned`, the text of the kept blocks. In the texts every block ends in a newline. What a template covers in
@@ -24,7 +24,7 @@ from victor_spark.templates.tokens import CLEANED, HTML, TEXT, VIEWS
 
 
 def view_of(templates: pa.Table) -> str:
-    """The one view that the templates are of; InputError where they are of several."""
+    """The view of the templates; InputError if they are of several views."""
     names = pc.unique(templates["view"]).to_pylist()
     if len(names) > 1:
         raise InputError(f"a templates table of several views ({', '.join(names)}): mine one at a time")
@@ -32,7 +32,7 @@ def view_of(templates: pa.Table) -> str:
 
 
 class SiteTemplates:
-    """Built once per process; the matcher of a site is made when its first page comes."""
+    """The templates of all sites, built once per process; a site's matcher is made for its first page."""
 
     def __init__(self, templates: pa.Table) -> None:
         self.view = view_of(templates)
@@ -43,13 +43,13 @@ class SiteTemplates:
         self._n_pages = dict(zip(names, n_pages, strict=True))
 
     def n_pages(self, page: Page) -> int:
-        """How many pages of this page's site its templates come from."""
+        """The number of pages that the templates of this page's site were mined from."""
         return int(self._n_pages.get(hosts.site(page.url, self._grouping), 0))
 
     def marked(self, page: Page, kept: Bool | None = None) -> Page:
-        """The page with what the templates of its site cover: the view `cleaned` takes what was `kept`.
+        """The page with the characters marked that templates of its site cover.
 
-        Other views need no decision: with `kept`, the page is marked already.
+        The view `cleaned` is marked with `kept`, after the decision; other views without it, before.
         """
         if (self.view == CLEANED) is (kept is None):
             return page
@@ -62,13 +62,13 @@ class SiteTemplates:
 
 
 def view(name: str, page: Page, kept: Bool | None = None) -> str:
-    """The page in a view; `kept`, one a block, is what `cleaned` needs."""
+    """The page in a view; the view `cleaned` needs `kept`, a value for each block."""
     if name == HTML:
         return page.html
     if name == TEXT:
         return page.blocks.text
     if name != CLEANED or kept is None:
-        raise UsageError(f"no view {name!r}: one of {', '.join(VIEWS)}")
+        raise UsageError(f"no view {name!r}: use one of {', '.join(VIEWS)}")
     return text_of(page.blocks.points[_of_blocks(page.blocks, kept)])
 
 
@@ -92,7 +92,7 @@ def shares(blocks: Blocks, in_template: Bool) -> Float32:
 
 
 def marked(page: Page, in_template: Bool) -> Page:
-    """The page with what templates cover of it: `in_template` and the blocks' `template_share`."""
+    """The page with `in_template`, and with the blocks' `template_share`."""
     blocks = replace(page.blocks, template_share=shares(page.blocks, in_template))
     return replace(page, blocks=blocks, in_template=in_template)
 
@@ -150,7 +150,7 @@ def left(blocks: Blocks, in_template: Bool) -> Bool:
 
 
 def outside(blocks: Blocks, in_template: Bool, spared: Bool) -> Bool:
-    """What templates cover, except in the `spared` blocks."""
+    """The covered code points, except those in the `spared` blocks."""
     result = in_template.copy()
     for row in np.flatnonzero(spared & (blocks.template_share > 0)).tolist():
         result[blocks.text_start[row] : blocks.text_end[row]] = False
@@ -158,7 +158,7 @@ def outside(blocks: Blocks, in_template: Bool, spared: Bool) -> Bool:
 
 
 def trimmed(blocks: Blocks, in_template: Bool | None) -> Blocks:
-    """The blocks without what templates cover: white space inside them, nothing at their ends."""
+    """The blocks without the covered code points: replaced by white space inside a block, cut at its ends."""
     if in_template is None:
         return blocks
     points = np.where(in_template, np.uint32(_SPACE), blocks.points)

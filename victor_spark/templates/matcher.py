@@ -1,4 +1,4 @@
-"""Which parts of a text are templates: all of a site's templates as one automaton over tokens.
+"""Finds templates in a text: all templates of a site as one automaton over tokens.
 
 The rule: every template is searched in the whole text, as `re.finditer` finds its expression (the
 order of templates doesn't matter); the intervals of all matches are united, and those that at most
@@ -24,14 +24,14 @@ from victor_spark.templates.tokens import TEXT, TOKENISERS, Vocabulary, spans, w
 NEAR: Final = 10
 """Intervals that at most this number of characters separate are merged."""
 MOST_WORDS: Final = 1 << 18
-"""The number of distinct tokens that a matcher remembers; beyond it the memory is cleared."""
+"""The most distinct tokens that a matcher stores; with more, all are deleted."""
 
 
 class Matcher:
     """The templates of one site, ready to be applied to texts of `view`.
 
-    `templates`: each one's tokens and expression (Template.tokens, Template.regex). Not safe to share
-    between threads: it remembers the tokens of earlier texts.
+    `templates`: each one's tokens and expression (Template.tokens, Template.regex). Threads cannot share it:
+    it stores the tokens of earlier texts.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""From the pages of one site to its templates (Foschini, section 3): of a sample, near-identical pages once.
+"""Mines the templates of a site from a sample of its pages (Foschini, section 3).
 
-The sample depends on the pages alone, not on their order, nor on which task read which. A page's key is a
-hash of its text, so a text counts once however often it was fetched. The sample is the longest run of
-smallest keys that keeps to a number of pages and a number of characters.
+The key of a page is a hash of its text, so a text that was fetched several times counts once. The sample
+takes pages by ascending keys until it reaches its limit of pages or of characters. So it depends on the pages
+alone, not on their order or on the tasks that read them. Of near-identical pages, the first is mined.
 """
 
 import heapq
@@ -29,8 +29,9 @@ from victor_spark.templates.tokens import TEXT, TOKENISERS, VIEWS, Spans, Vocabu
 class MiningSettings:
     """How templates are mined; equal settings and texts give equal templates.
 
-    `view`: which of VIEWS the texts are. `patterns`: user's mutable patterns, (name, regular expression),
-    beside those of conf/mutable.toml. `min_pages`: fewer distinct pages are not mined.
+    `view`: the one of VIEWS that the texts are in. `patterns`: the user's mutable patterns as (name, regular
+    expression), in addition to those of conf/mutable.toml. `min_pages`: a site with fewer distinct pages is
+    not mined.
     """
 
     view: str = TEXT
@@ -40,18 +41,18 @@ class MiningSettings:
 
 MIN_DOCUMENTS: Final = 3
 MIN_SHARE: Final = 0.05
-"""The cut-off is never below this number or share of pages."""
+"""The cut-off is at least this number and at least this share of the pages."""
 
 MIN_SECTION_SHARE: Final = 0.2
-"""From this share of the pages on, strings below the cut-off are accepted that a section of the site has, or
-that alternate between its pages: menus and notices, whose lines are short and whole (repeats.of_sections)."""
+"""A string below the cut-off is a template, too, if this share of the pages has it and its lines are short
+and whole (repeats.of_sections): a menu of one section, or a notice that alternates with others."""
 
 TWIN_LIKENESS: Final = 0.98
-"""Pages are the same when this share of their distinct tokens are."""
+"""Two pages are near-identical if they share this part of their distinct tokens."""
 
 
 def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSettings()) -> Mined:
-    """The templates of one site. UsageError for invalid settings; no text causes an error."""
+    """The templates of one site. Raises UsageError for invalid settings, and nothing for any text."""
     check(settings)
     mutable = patterns.patterns(settings.patterns)
     pages = _read(texts, settings, mutable)
@@ -60,26 +61,26 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
         reason = f"{n_pages} distinct pages of {len(texts)}, at least {settings.min_pages} are needed"
         none = (0,) * repeats.N_BINS
         return Mined(site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, none, ())
-    ground = repeats.corpus(pages.symbols, pages.n_symbols)
-    edges = np.zeros(len(ground.symbols), dtype=np.uint8)
-    for first, of_page in zip(ground.first.tolist(), pages.edges, strict=True):
+    corpus = repeats.corpus(pages.symbols, pages.n_symbols)
+    edges = np.zeros(len(corpus.symbols), dtype=np.uint8)
+    for first, of_page in zip(corpus.first.tolist(), pages.edges, strict=True):
         edges[first : first + len(of_page)] = of_page
-    found = repeats.repeats(ground, edges, least_length=2, least_documents=2)
-    anchors, in_pages = repeats.standing(found)
+    found = repeats.repeats(corpus, edges, least_length=2, least_documents=2)
+    anchors, in_pages = repeats.anchored(found)
     eligible = (in_pages >= 2) & ~repeats.republished(found, n_pages)
     frequencies = in_pages[eligible]
     cut_off = max(repeats.cut_off(frequencies, n_pages), MIN_DOCUMENTS, ceil(MIN_SHARE * n_pages))
     below = min(cut_off, max(MIN_DOCUMENTS, ceil(MIN_SECTION_SHARE * n_pages)))
     chosen = (in_pages >= cut_off) | ((in_pages >= below) & repeats.of_sections(edges, found, anchors))
     rows = np.flatnonzero(eligible & chosen).astype(np.int32)
-    # At least one token is literal: mutable patterns alone match any date.
-    fixed = np.cumsum(np.append(0, ground.symbols >= len(mutable.names)))
+    # At least one token must be literal: mutable patterns alone would match any date.
+    fixed = np.cumsum(np.append(0, corpus.symbols >= len(mutable.names)))
     rows = rows[fixed[found.position[rows] + found.length[rows]] > fixed[found.position[rows]]]
-    rows = rows[~repeats.hanging(ground, found, rows, anchors[rows], below)]
+    rows = rows[~repeats.inside_others(corpus, found, rows, anchors[rows], below)]
     if len(rows):
-        rows = repeats.needed(ground, edges, found, rows, anchors[rows])
+        rows = repeats.uncovered(corpus, edges, found, rows, anchors[rows])
     columns = (rows, anchors[rows], in_pages[rows])
-    templates = tuple(_templates(texts, pages, ground, found, columns, settings, mutable))
+    templates = tuple(_templates(texts, pages, corpus, found, columns, settings, mutable))
     heights = tuple(repeats.histogram(frequencies, n_pages).tolist())
     status = OK if templates else NO_TEMPLATES
     why = None if templates else f"no string is on {cut_off} of {n_pages} pages"
@@ -96,7 +97,7 @@ def check(settings: MiningSettings) -> None:
 
 
 class _Pages(NamedTuple):
-    """The distinct pages: their numbers among the texts, and symbols and edges of each one's tokens."""
+    """The distinct pages: their numbers among the texts, and the symbols and edges of their tokens."""
 
     numbers: list[int]
     symbols: list[Int32]
@@ -127,7 +128,7 @@ def _read(texts: Sequence[str], settings: MiningSettings, mutable: Patterns) -> 
 def _templates(
     texts: Sequence[str],
     pages: _Pages,
-    ground: Corpus,
+    corpus: Corpus,
     found: Repeats,
     columns: tuple[Int32, Int32, Int32],
     settings: MiningSettings,
@@ -135,19 +136,19 @@ def _templates(
 ) -> Iterator[Template]:
     """The published form of some repeats, in the order of their first occurrence.
 
-    `columns`: their rows, their anchors, and in how many documents they stand so.
+    `columns`: the rows of the repeats, their anchors, and the document frequency of each with its anchors.
     """
     tokeniser = TOKENISERS[settings.view]
     page, of_page = -1, Spans(*(np.empty(0) for _ in range(4)))  # type: ignore[arg-type]
     order = np.lexsort((-found.length[columns[0]], found.position[columns[0]]))
     for row, anchors, in_pages in zip(*(column[order].tolist() for column in columns), strict=True):
         position, length = int(found.position[row]), int(found.length[row])
-        if ground.documents[position] != page:
-            page = int(ground.documents[position])
+        if corpus.documents[position] != page:
+            page = int(corpus.documents[position])
             text = texts[pages.numbers[page]]
             of_page = spans(text, tokeniser)
-        begin = position - int(ground.first[page])
-        symbols = ground.symbols[position : position + length].tolist()
+        begin = position - int(corpus.first[page])
+        symbols = corpus.symbols[position : position + length].tolist()
         places = np.arange(begin, begin + length, dtype=np.int32)
         tokens = tuple(
             patterns.mutable(mutable.expressions[symbol])
@@ -168,30 +169,30 @@ def _templates(
 
 MAX_PAGES: Final = 500
 MAX_CHARACTERS: Final = 20_000_000
-"""Of a site's sample: bounds the memory of mining it."""
+"""Limits of a site's sample, which bound the memory of mining it."""
 MAX_PAGE_CHARACTERS: Final = 1_000_000
-"""Of one page; of a longer page the two ends are mined, where templates are."""
+"""Limit of one page. Of a longer page the beginning and the end are mined: most templates are there."""
 
 KEY_BYTES: Final = 16
 
 
 def page_key(text: str) -> bytes:
-    """A hash that orders texts at random."""
+    """A hash of a text; the order of these keys is random, and the same in every run."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
 def ends(text: str, length: int = MAX_PAGE_CHARACTERS) -> str:
-    """The text, or the two ends of a longer one."""
+    """The text; if it is longer than `length`, its beginning and its end."""
     return text if len(text) <= length else f"{text[: length // 2]}\n{text[-(length // 2) :]}"
 
 
 @dataclass(slots=True)
 class Smallest:
-    """Which texts of a stream are in its sample so far; holds keys and lengths, no texts.
+    """Decides which texts of a stream are in its sample so far; holds keys and lengths, no texts.
 
-    A text that is not in the sample of a part of the stream is not in the sample of the whole: each task
-    sends on what it takes, and the receiver of all tasks takes again. A text that ends the run of smallest
-    keys is sent on too, since later keys are out even where they are short enough.
+    A text that is not in the sample of a part of the stream is not in the sample of the whole. So each task
+    sends only the texts that it takes, and the receiver takes among the texts of all tasks again. The first
+    text beyond the limit is sent, too: it excludes all larger keys, also those of short texts that would fit.
     """
 
     max_pages: int = MAX_PAGES
@@ -220,7 +221,7 @@ class Smallest:
 def sample(
     texts: Iterable[str], max_pages: int = MAX_PAGES, max_characters: int = MAX_CHARACTERS
 ) -> list[str]:
-    """The sample of these texts, in the order of their keys; holds no more than that at a time."""
+    """The sample of these texts, in the order of their keys; never holds more texts than a sample has."""
     smallest, kept = Smallest(max_pages, max_characters), dict[bytes, str]()
     for text in map(ends, texts):
         own = page_key(text)
@@ -235,11 +236,11 @@ def sample(
 N_BANDS: Final = 6
 N_ROWS: Final = 6
 MOST_COMPARED: Final = 16
-"""The number of pages in a bucket of a band that a page is compared with."""
+"""A page is compared with at most this number of pages of each bucket."""
 
 
 def distinct(pages: Sequence[Int32], least_likeness: float) -> Bool:
-    """Which pages, given as symbols, have no near-identical page before them; empty pages do not count.
+    """Which pages, given as symbols, have no near-identical page before them; False for empty pages.
 
     Two pages are alike when the share of distinct symbols that both have (Jaccard) is at least
     `least_likeness`. Candidates are found by MinHash: `N_BANDS` bands of `N_ROWS` values.

@@ -172,7 +172,7 @@ def check(name: str, expression: str) -> None:
 
 
 def _fault(tree: Any) -> str | None:
-    """Why a parsed expression cannot stand for one token in every view; None where it can."""
+    """The reason why a parsed expression cannot match exactly one token in every view; None if it can."""
     for operation, argument in tree:
         if operation is codes.AT and argument not in (codes.AT_BOUNDARY, codes.AT_NON_BOUNDARY):
             return r"has ^ or $; remove them: a mutable pattern always matches a whole token"
@@ -230,6 +230,6 @@ def glue(tokens: Sequence[str], anchors: int, tokeniser: Tokeniser) -> str:
 
 
 def anchors_of(regex: str, tokeniser: Tokeniser) -> int:
-    """Whether a template's expression asks for the beginning or end of a line."""
+    """The anchors of a template's expression: whether it must begin or end a line."""
     begins = BEGINS_LINE if regex.startswith(tokeniser.line_begin) else 0
     return begins | (ENDS_LINE if regex.endswith(tokeniser.line_end) else 0)

@@ -1,7 +1,8 @@
-"""Every maximal repeat of a corpus of symbols, and which of them are templates.
+"""The repeated texts of a site: every maximal repeat of a corpus of symbols, and which of them are templates.
 
 The suffix array and the LCP array give the classes of Yamamoto and Church (2001): one maximal repeat each.
-Templates are those above the cut-off, at their place in the line, that no others cover.
+A template is a repeat with a document frequency above the cut-off that no shorter template covers. Short
+repeats count only at the beginning or end of a line (`anchored`).
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from victor_spark.templates.tokens import BEGINS_LINE, ENDS_LINE
 
 MOST_TOKENS: Final = (2**31 - 1) // 4
 _PART: Final = 1 << 20
-"""Places that are read at a time, so that no second array of all of them is needed."""
+"""Suffixes are filtered in parts of this length, which saves a second array of all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,10 @@ def corpus(documents: Sequence[Int32], n_symbols: int) -> Corpus:
 
 
 def suffix_array(symbols: Int32) -> Int32:
-    """The positions of all suffixes in their order.
+    """The positions of all suffixes in their lexicographic order.
 
-    The library sorts bytes: each symbol is written with its highest byte first, in three bytes where that
-    is enough, and of the suffixes of that string those are kept that begin a symbol.
+    The library sorts the suffixes of byte strings. So each symbol is written with its highest byte first (in
+    three bytes if all symbols fit), and of the sorted suffixes those that begin at a symbol are kept.
     """
     if not len(symbols):
         return np.empty(0, dtype=np.int32)
@@ -74,8 +75,8 @@ class Repeats:
 
     `begin` and `end` delimit their places in `suffixes` (both inclusive), `length` is in tokens.
     `n_occurrences` and `document_frequency` have four columns: all occurrences; those that begin
-    a line; that end one; that do both. `position`: the first occurrence. `page_share`: the share of its
-    page's tokens that an occurrence is, on average.
+    a line; those that end a line; those that do both. `position`: the first occurrence. `page_share`: the
+    mean share of an occurrence in the tokens of its page.
     """
 
     begin: Int32
@@ -94,7 +95,7 @@ class Repeats:
 def repeats(corpus: Corpus, edges: UInt8, *, least_length: int, least_documents: int) -> Repeats:
     """The maximal repeats of at least `least_length` tokens in at least `least_documents` documents.
 
-    `edges`: of each position of the corpus, whether its token begins or ends a line.
+    `edges`: for each position of the corpus, whether its token begins or ends a line (bits).
     """
     suffixes = suffix_array(corpus.symbols)
     found = _classes(corpus, suffixes, least_length, least_documents)
@@ -172,7 +173,7 @@ def energies(heights: npt.NDArray[np.int64]) -> Float64:
 
 
 def cut_off(document_frequencies: Int32, n_documents: int) -> int:
-    """The least document frequency of a template, by the histogram alone."""
+    """The least document frequency of a template that the histogram gives."""
     b = cut_off_bin(histogram(document_frequencies, n_documents))
     return int(b * n_documents // N_BINS) + 1
 
@@ -182,13 +183,13 @@ _LINE_RATIO: Final = 0.9
 _MOST_OF_A_PAGE: Final = 0.5
 
 
-def standing(found: Repeats) -> tuple[Int32, Int32]:
-    """How each repeat may be matched, and how many documents hold it so: long strings anywhere, short ones
-    only at the edges of lines, where they mostly stand. Anchors as in patterns.glue; -1: no template at all.
+def anchored(found: Repeats) -> tuple[Int32, Int32]:
+    """The anchors of each repeat (as in patterns.glue; -1: it is no template), and its document frequency
+    with these anchors.
 
-    "of the" stands on every page, but in the middle of its lines; "read more" fills a line. A string
-    shorter than eight tokens counts only where it fills lines, if half its pages have it so; else only where
-    it begins or ends one, if nine in ten of its occurrences do.
+    A repeat of eight tokens or more counts anywhere. Short ones count at the edges of lines only: "of the" is
+    on every page, but inside lines; "read more" fills a line. A short repeat counts where it fills lines, if
+    that is so on half of its pages; else where it begins (or ends) a line, if nine in ten occurrences do.
     """
     frequency, occurrences = found.document_frequency, found.n_occurrences
     kind = np.full(len(found), -1, dtype=np.int32)
@@ -203,8 +204,8 @@ def standing(found: Repeats) -> tuple[Int32, Int32]:
 def republished(found: Repeats, n_documents: int) -> Bool:
     """Which repeats are too long for templates: the same article on several pages.
 
-    They take more than half of their pages' tokens; what is on four pages in five of a site with ten or more
-    is a template however long it is.
+    They have more than half of the tokens of their pages. A repeat on four in five pages of a site, if these
+    are ten or more, is a template of any length.
     """
     frequent = (n_documents >= 10) & (5 * found.document_frequency[:, 0] >= 4 * n_documents)
     return np.asarray((found.page_share > _MOST_OF_A_PAGE) & ~frequent)
@@ -215,8 +216,8 @@ _N_OCCURRENCES_LOOKED_AT: Final = 32
 
 
 def of_sections(edges: UInt8, found: Repeats, anchors: Int32) -> Bool:
-    """Which repeats may be templates of only some of the pages: no more than ten tokens a line, as menus have
-    and articles don't, and whole lines (on half of their pages or more).
+    """Which repeats may be templates below the cut-off: their lines have at most ten tokens on average, as
+    those of menus (and not those of articles), and are whole on half of their pages or more.
     """
     begun = np.cumsum(np.append(0, edges & BEGINS_LINE), dtype=np.int32)
     n_lines = begun[found.position + found.length] - begun[found.position]
@@ -226,28 +227,28 @@ def of_sections(edges: UInt8, found: Repeats, anchors: Int32) -> Bool:
     return np.asarray(is_short & ((anchors == BEGINS_LINE | ENDS_LINE) | ((anchors == 0) & is_whole)))
 
 
-def hanging(corpus: Corpus, found: Repeats, rows: Int32, anchors: Int32, least_documents: int) -> Bool:
+def inside_others(corpus: Corpus, found: Repeats, rows: Int32, anchors: Int32, least_documents: int) -> Bool:
     """The repeats that only begin or only end lines and are outside of other repeats on too few pages.
 
     "About the" begins a line wherever a menu says "About the editors": it is a template only if
     `least_documents` pages have it outside of the other repeats.
     """
-    is_hanging: Bool = (anchors == BEGINS_LINE) | (anchors == ENDS_LINE)
+    dropped: Bool = (anchors == BEGINS_LINE) | (anchors == ENDS_LINE)
     change = np.zeros(len(corpus.symbols) + 1, dtype=np.int32)
-    for row in rows[~is_hanging].tolist():
+    for row in rows[~dropped].tolist():
         places = found.suffixes[found.begin[row] : found.end[row] + 1]
         change[places] += 1
         change[places + found.length[row]] -= 1
     free = np.cumsum(np.append(0, np.cumsum(change[:-1]) == 0), dtype=np.int32)
-    for i in np.flatnonzero(is_hanging).tolist():
+    for i in np.flatnonzero(dropped).tolist():
         row = int(rows[i])
         places = found.suffixes[found.begin[row] : found.end[row] + 1]
         alone = places[free[places + found.length[row]] > free[places]]
-        is_hanging[i] = len(np.unique(corpus.documents[alone])) < least_documents
-    return is_hanging
+        dropped[i] = len(np.unique(corpus.documents[alone])) < least_documents
+    return dropped
 
 
-def needed(corpus: Corpus, edges: UInt8, found: Repeats, rows: Int32, anchors: Int32) -> Int32:
+def uncovered(corpus: Corpus, edges: UInt8, found: Repeats, rows: Int32, anchors: Int32) -> Int32:
     """The repeats that shorter ones do not cover from end to end, the shortest first."""
     order = np.lexsort((found.position[rows], found.length[rows]))
     rows, anchors = rows[order], anchors[order]
@@ -260,7 +261,7 @@ def needed(corpus: Corpus, edges: UInt8, found: Repeats, rows: Int32, anchors: I
     shorter = np.searchsorted(found.length[rows], found.length[rows], side="left").tolist()
     kept = []
     for row, text, limit in zip(rows, local, shorter, strict=True):
-        # Which of its tokens begin and end lines in all its occurrences (of many, a sample).
+        # The tokens that begin or end a line in all occurrences; if these are many, in a sample of them.
         begin, end = int(found.begin[row]), int(found.end[row]) + 1
         occurrences = found.suffixes[begin : end : max(1, (end - begin) // _N_OCCURRENCES_LOOKED_AT)]
         of_tokens = edges[occurrences[:, None] + np.arange(found.length[row])]

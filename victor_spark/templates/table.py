@@ -1,4 +1,4 @@
-"""The published Parquet table of templates, one row each: made, read, updated, compared."""
+"""The Parquet table of templates, one row each: its columns; how it is made, read, updated and compared."""
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
@@ -56,10 +56,10 @@ OK, TOO_FEW_PAGES, NO_TEMPLATES = "ok", "too_few_pages", "no_templates"
 class Template:
     """A string of tokens that a site repeats.
 
-    `tokens`: one regular expression a token: an escaped literal, or the mutable pattern that stands
-    there. `regex`: the same as one expression, for Python's `re`. `document_frequency`: the distinct
-    pages that hold it; `n_occurrences`: how often it occurs in them; `whole_lines`: the share of
-    occurrences that fill whole lines. `example`: one occurrence, as it stands in a page.
+    `tokens`: a regular expression for each token, an escaped literal or a mutable pattern. `regex`: all
+    tokens as one expression, for Python's `re`. `document_frequency`: the number of distinct pages that hold
+    the template; `n_occurrences`: the number of its occurrences in them; `whole_lines`: the share of
+    occurrences that fill whole lines. `example`: the text of one occurrence.
     """
 
     regex: str
@@ -75,9 +75,9 @@ class Template:
 class Mined:
     """The result of mining one site.
 
-    `n_seen` pages were given, `n_pages` of them distinct (near-identical pages count once).
-    `cut_off`: the document frequency from which on a string is a template; `histogram`: strings by
-    the share of pages they occur in, 100 bins. `status` other than "ok": no templates, and `reason` says why.
+    `n_seen` pages were given, `n_pages` of them are distinct (near-identical pages count once).
+    `cut_off`: the least document frequency of a template; `histogram`: the number of strings by the share of
+    pages that have them, in 100 bins. If `status` is not "ok", there are no templates, and `reason` says why.
     """
 
     site: str
@@ -92,7 +92,7 @@ class Mined:
 
 
 def records(mined: Mined, mined_at: datetime) -> list[dict[str, Any]]:
-    """The rows of one site's templates (none where it was not mined)."""
+    """The rows of one site's templates; none if the site was not mined."""
     same = {"mined_at": mined_at, "first_seen": mined_at, "last_seen": mined_at, "vanished": False}
     same |= {"site": mined.site, "view": mined.view, "n_pages": mined.n_pages, "cut_off": mined.cut_off}
     found = [{**same, **asdict(one), "n_sites_seen": 1} for one in mined.templates]
@@ -102,7 +102,7 @@ def records(mined: Mined, mined_at: datetime) -> list[dict[str, Any]]:
 
 
 def rows(mined: Mined, mined_at: datetime) -> pa.Table:
-    """The same as a table."""
+    """The rows of one site's templates as a table."""
     return pa.Table.from_pylist(records(mined, mined_at), schema=TEMPLATES)
 
 
@@ -129,7 +129,7 @@ def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
 
 
 def checked(table: pa.Table, name: str) -> pa.Table:
-    """The table with exactly our columns; InputError where it has others, or is of another version."""
+    """The table with the columns of TEMPLATES; InputError if it lacks one or has another version."""
     version = tables.schema_version(table.schema, VERSION_KEY, VERSION_COLUMN)
     if version is None:
         raise InputError(f"{name}: not a templates table: the metadata has no {VERSION_KEY}")
@@ -150,7 +150,7 @@ def checked(table: pa.Table, name: str) -> pa.Table:
 
 
 def _fault(table: pa.Table) -> str | None:
-    """A token, expression or view that `mine` does not write, and whose matching time is not bounded."""
+    """A token, expression or view that `mine` would not write: its matching time has no known limit."""
     mutable = set()
     for token in pc.unique(table["tokens"].combine_chunks().flatten()).to_pylist():
         word = None if token is None else patterns.literal_token(token)
@@ -205,10 +205,10 @@ _IDIOM_SITES, _IDIOM_SHARE, _WHOLE_LINES = 5, 0.1, 0.5
 
 
 def filter_across(table: pa.Table, n_sites: int) -> pa.Table:
-    """The rows that stay: no idioms (Foschini, 3.3). Needs n_sites_seen over the whole table.
+    """The rows without idioms (Foschini, section 3.3). `n_sites_seen` must be that of the whole table.
 
-    An idiom is on five sites and on a tenth of all, and less than half of its occurrences fill whole lines:
-    "as much as", and not "Read more".
+    An idiom is on at least five sites and a tenth of all sites, and less than half of its occurrences fill
+    whole lines: "as much as" is one, "Read more" is not.
     """
     rare = pc.less(table["n_sites_seen"], max(_IDIOM_SITES, _IDIOM_SHARE * n_sites))
     return table.filter(pc.or_(rare, pc.greater_equal(table["whole_lines"], _WHOLE_LINES)))
@@ -224,10 +224,10 @@ DIFFERENCE: Final = pa.schema([*_TEXTS[:-1], *_FREQUENCIES, _TEXTS[-1]])
 def update(old: pa.Table, new: pa.Table, mined_without: Collection[tuple[str, str]] = ()) -> pa.Table:
     """The table after a second crawl, with all rows of the old table.
 
-    For a site in the new crawl, frequencies and pages are added up. A template that the new crawl lacks
-    is kept and marked `vanished`, unless new templates cover its example from end to end. Sites that are
-    not in the new crawl stay unchanged; `mined_without`: (site, view) of those that were mined and
-    gave no template.
+    For a site in the new crawl, frequencies and numbers of pages are added up. A template that the new crawl
+    lacks is kept and marked `vanished`, unless new templates cover its example from end to end. Sites that
+    are not in the new crawl stay unchanged. `mined_without`: (site, view) of the sites of the new crawl that
+    were mined and gave no template.
     """
     rows, fresh = _by_key(old), _by_key(new)
     pages_before = {key[:2]: row["n_pages"] for key, row in rows.items()}
@@ -269,9 +269,9 @@ def _by_key(table: pa.Table) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 
 def diff(old: pa.Table, new: pa.Table) -> pa.Table:
-    """What changed from one table to another: a row per template with added, vanished or kept.
+    """The changes from one table to another: for each template a row, with added, vanished or kept.
 
-    Templates marked as vanished count as absent.
+    A template that is marked `vanished` counts as absent.
     """
     before, after = (_by_key(table.filter(pc.invert(table["vanished"]))) for table in (old, new))
     records = []

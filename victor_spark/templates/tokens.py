@@ -90,7 +90,7 @@ TEXT, HTML, CLEANED = "text", "html", "cleaned"
 TOKENISERS: Final = {TEXT: _WORDS, HTML: _MARKUP, CLEANED: _WORDS}
 """View → its tokeniser."""
 VIEWS: Final = tuple(TOKENISERS)
-"""What is mined: the text of all blocks, the canonical HTML, or the text a cleaner kept."""
+"""The texts that can be mined: the text of all blocks, the canonical HTML, or the kept text."""
 
 
 def spans(text: str, tokeniser: Tokeniser) -> Spans:

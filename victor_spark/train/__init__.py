@@ -1,4 +1,4 @@
-"""Trains what `victor_spark.model` and `victor_spark.extractors` load. Cleaning never imports this package.
+"""Trains the models that `victor_spark.model` and `victor_spark.extractors` load; cleaning never imports it.
 
 CRFs, trees and weights are fitted by libraries of the extra `train`; each is imported where it is used.
 """
@@ -6,7 +6,7 @@ CRFs, trees and weights are fitted by libraries of the extra `train`; each is im
 from importlib.util import find_spec
 
 from victor_spark.errors import UsageError
-from victor_spark.model.table import FeatureTable
+from victor_spark.model.features import FeatureTable
 
 
 def check_installed(table: FeatureTable) -> None:

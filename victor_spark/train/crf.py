@@ -1,8 +1,8 @@
 """Trains a model: weights, the trees before the CRF, the CRF, and the trees that revise it.
 
-The CRF is python-crfsuite's (Victor, section 3.1, step 6). What a stage is trained on must look like what it
-will see, so no page is used with a guess by trees that know its site: weights and first trees are trained on
-each of a few folds of sites, too, and applied to the pages left out (stacking; Wolpert 1992).
+The CRF is python-crfsuite's (Victor, section 3.1, step 6). In training, a stage must get inputs like those in
+use. So no page gets a guess by trees that were trained on its site: weights and first trees are also trained
+on each of a few folds of sites, and applied to the pages left out (stacking; Wolpert 1992).
 
 `adapt` adapts a trained model to a few dozen new pages. CRFsuite can't start from given weights. But it takes
 attributes with values: every block gets the old model's three state scores as such (`old[k]`), beside all its
@@ -27,8 +27,8 @@ from victor_spark.errors import ModelError
 from victor_spark.model.crf import Model, chain_marginals
 from victor_spark.model.crf import scores as model_scores
 from victor_spark.model.decision import n_words
+from victor_spark.model.features import FeatureTable
 from victor_spark.model.revision import features
-from victor_spark.model.table import FeatureTable
 from victor_spark.model.trees import TreeOptions, Trees
 from victor_spark.model.weights import Weights
 from victor_spark.train import check_installed, crfsuite, trees, weights

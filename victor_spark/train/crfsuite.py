@@ -1,4 +1,4 @@
-"""What CRFsuite takes and writes: the attributes of blocks as strings, and its file as dense weights."""
+"""Converts for CRFsuite: blocks into attributes as strings, and its model file into dense weights."""
 
 import struct
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +14,7 @@ from victor_spark.blocks import LABELS, Bool, Float64, UInt8
 from victor_spark.errors import ModelError
 from victor_spark.model import files
 from victor_spark.model.crf import Model
-from victor_spark.model.table import FeatureTable
+from victor_spark.model.features import FeatureTable
 from victor_spark.model.trees import Trees
 from victor_spark.model.weights import Weights
 

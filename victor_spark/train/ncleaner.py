@@ -32,7 +32,7 @@ _MAX_LOG_ODDS: Final = 30.0
 LIKELIHOOD: Final = np.array([0.0, 1.0, 0.0])
 """The calibration of a model that has none: the mean ratio alone decides."""
 RIDGE: Final = 1.0
-"""The penalty of the calibration; it matters only where there is a handful of pages."""
+"""The penalty of the calibration; it has an effect only if there are few pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def estimate(counted: Counts, n_symbols: int) -> Ratios:
     shorter = np.searchsorted(bigram_keys, trigram_keys % n_symbols**2)
     three = share + context_weight[:, of_context] * two[:, shorter]
 
-    # Every context was predicted once, as a bigram, but for two edges.
+    # Every context was predicted once, as a bigram, except two edges.
     keys = np.union1d(bigram_keys, contexts)
     bigrams = _ratio(weight)[keys // n_symbols] + _ratio(one)[keys % n_symbols]
     bigrams[np.searchsorted(keys, bigram_keys)] = _ratio(two)

@@ -53,7 +53,7 @@ def grow(
 
 
 def _fitted(pool: Any, options: TreeOptions, seed: int) -> Trees:
-    """What CatBoost grows from a pool at once."""
+    """The trees that CatBoost grows in one call."""
     import catboost
 
     model = catboost.CatBoostClassifier(
@@ -76,7 +76,7 @@ def _fitted(pool: Any, options: TreeOptions, seed: int) -> Trees:
         stored = json.loads(path.read_bytes())
     _scale, [bias] = stored["scale_and_bias"]
     trees = none(options.depth, len(stored["oblivious_trees"]))
-    # A shallower tree keeps questions that every block answers with no.
+    # In a shallower tree, the missing conditions are false for all blocks.
     for number, tree in enumerate(stored["oblivious_trees"]):
         for level, split in enumerate(tree["splits"] or ()):
             trees.features[number, level] = split["float_feature_index"]
@@ -87,7 +87,7 @@ def _fitted(pool: Any, options: TreeOptions, seed: int) -> Trees:
 
 
 def _f1_weights(logits: Float32, wanted: Bool, masses: Float64, pages: npt.NDArray[np.intp]) -> Float64:
-    """What blocks weigh in a logistic loss whose gradient is that of their pages' F1.
+    """The weights of blocks in a logistic loss whose gradient is that of their pages' F1.
 
     Of a page with blocks of mass m, labels y and probabilities p, F1 is taken as 2 sum(mpy) / sum(mp + my)
     (the Dice loss of Milletari et al. 2016): its derivative by a block's log-odds is what a logistic loss has
@@ -110,7 +110,7 @@ _MIN_BOTH: Final = 0.02
 
 
 def page_weights(words: Float64) -> Float64:
-    """What each block of a page weighs, by its words; together 1."""
+    """The weight of each block of a page, by its words; the sum is 1."""
     weights = np.sqrt(words) + 0.1
     return np.asarray(weights / weights.sum())
 

@@ -70,7 +70,7 @@ def _common(pages: Sequence[Blocks], sites: Sequence[str]) -> UInt32:
 def _rows(
     pages: Sequence[Blocks], kept: Sequence[Bool], weights: Sequence[Float64], words: UInt32
 ) -> tuple[npt.NDArray[np.int8], Float64, Any]:
-    """What to learn from: for the blocks inside each named element, those to keep and the others apart.
+    """The training rows: two for each named element, its blocks to keep and its other blocks.
 
     Whether to keep them, their weight together, and a sparse matrix: how often each word stands around them.
     """

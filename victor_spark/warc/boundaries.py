@@ -14,7 +14,7 @@ Stream = Source | Member
 END: Final = 1 << 62
 """A position behind every stream's end."""
 HEADER_STEP: Final = 8 << 10
-"""Bytes that nearly every header fits into."""
+"""Nearly every header fits into this number of bytes."""
 
 _WINDOW: Final = 1 << 20
 _PROBE: Final = 512

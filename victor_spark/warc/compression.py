@@ -35,7 +35,7 @@ _BODY_STEP: Final = 16 << 10
 """As _STEP, for bodies: at an error they are decoded again byte by byte."""
 _BROTLI_PART: Final = 64 << 10
 _PART: Final = 8 << 20
-"""The most bytes that gzip and its relatives give at once, as the output of a call is in memory."""
+"""The most bytes that a call of gzip, zlib or deflate gives, which bounds its memory."""
 
 Parts = Generator[bytes, None, tuple[int, bool]]
 """Yields the content of a member; returns the offset after it, and whether it is complete.
@@ -44,7 +44,7 @@ It is incomplete if the bytes end first. Raises CorruptError where they are dama
 """
 
 _ERRORS: Final[Any] = (isal_zlib.error, zlib.error, zstandard.ZstdError, brotli.error, RuntimeError)
-"""What the decoders raise; lz4's is a RuntimeError."""
+"""The exceptions of the decoders; lz4 raises RuntimeError."""
 
 
 class CorruptError(Exception):
@@ -52,7 +52,7 @@ class CorruptError(Exception):
 
 
 class Content(NamedTuple):
-    """What was decompressed; where its compressed bytes end (None: not reached); the error."""
+    """Decompressed bytes, the end of the compressed ones (None: not reached), and the error."""
 
     content: bytes
     end: int | None = None
@@ -145,7 +145,7 @@ def inflated(
 
 
 def _decoded(decoder: Any, packed: bytes) -> Iterator[bytes]:
-    """All that packed bytes give."""
+    """The whole content of packed bytes."""
     if not isinstance(decoder, _INFLATERS):
         yield decoder.decompress(packed)
         while getattr(decoder, "waits", False):

@@ -116,7 +116,7 @@ def _chosen(names: Sequence[str], path: str) -> dict[str, str]:
 
 def _checked(table: pa.Table, path: str) -> pa.Table:
     if not table.num_rows:
-        raise InputError(f"{path}: a table without a row")
+        raise InputError(f"{path}: the table has no rows")
     wrong = {
         "filename": pc.equal(pc.fill_null(table["filename"], ""), ""),
         "offset": pc.less(pc.fill_null(table["offset"], -1), 0),

@@ -37,7 +37,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """How the records of one archive format are written: WARC or ARC.
+    """The syntax of the records of one archive format: WARC or ARC.
 
     `start` matches where a record is expected. `search` is stricter: it finds a record in damaged bytes and
     matches at most `reach` of them. `cut_start` matches what is left of a record whose header is cut off.

@@ -52,9 +52,9 @@ def decode(raw: bytes, encodings: tuple[str, ...], transfer: tuple[str, ...], *,
 
 
 def joined_chunks(raw: bytes) -> tuple[bytes, bool]:
-    """A chunked body put together, and whether its last chunk was there.
+    """The joined chunks of a chunked body, and whether its last chunk is there.
 
-    A body that is not chunked comes back as it is; where chunk heads go wrong the rest is kept as it is.
+    A body that is not chunked is returned unchanged; after a wrong chunk head, the rest is kept unchanged.
     """
     parts: list[bytes] = []
     position = 0

@@ -17,7 +17,7 @@ from requests import exceptions as faults
 from victor_spark.errors import one_line
 from victor_spark.warc.remote_files import RemoteFile, TransientError, Window, with_retries
 
-_TIMEOUTS: Final = (15.0, 60.0)  # seconds: to connect, and without a byte
+_TIMEOUTS: Final = (15.0, 60.0)  # seconds: to connect, and between two parts of the response
 _MAX_REDIRECTS: Final = 10
 _PART: Final = 256 << 10
 _BUSY: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -36,9 +36,9 @@ Identity = tuple[str | None, int | None]
 def _get(
     session: requests.Session, url: str, window: Window | None = None, known: Identity | None = None
 ) -> requests.Response:
-    """The response to a request for a window, or for the whole file, its body unread.
+    """The response to a request for a window, or for the whole file; its body is not read yet.
 
-    `known`: what the first response reported; OSError where the server now sends another file, or no ranges.
+    `known`: the identity in the first response. OSError if it has changed, or if ranges are sent no more.
     """
     headers = {"Accept-Encoding": "identity"}
     if window is not None:
@@ -63,7 +63,7 @@ def _session() -> Iterator[requests.Session]:
 def open_file(url: str, windows: Sequence[Window] = ()) -> BinaryIO:
     """A seekable file; OSError when it can't be opened. `windows`: the only bytes that will be read.
 
-    From a server without ranges the whole file is downloaded; a broken download starts again.
+    If the server does not support ranges, the whole file is downloaded; a broken download starts again.
     """
     with ExitStack() as stack:
         session = stack.enter_context(_session())
@@ -81,7 +81,7 @@ def open_file(url: str, windows: Sequence[Window] = ()) -> BinaryIO:
 
 
 def _downloaded(session: requests.Session, url: str) -> BinaryIO:
-    """The whole file as a temporary one."""
+    """A temporary file with the content of the whole file."""
     spooled = cast(BinaryIO, tempfile.TemporaryFile(prefix="victor-"))  # noqa: SIM115 - returned open
     try:
         with closing(_get(session, url)) as response:
@@ -123,18 +123,18 @@ def _identity(response: requests.Response) -> Identity:
 
 
 def _check(response: requests.Response, window: Window | None, known: Identity | None) -> None:
-    """Raises an OSError for a failed request (416 is an empty file), another range or another file."""
+    """Raises OSError for a failed request, another range or another file; 416 means an empty file."""
     code = response.status_code
     status = f"{code} {response.reason or ''}".strip()
     if code in _BUSY:
         asked = response.headers.get("Retry-After", "")
-        raise TransientError(f"the server says {status}", float(asked) if asked.isdecimal() else None)
+        raise TransientError(f"the server answered {status}", float(asked) if asked.isdecimal() else None)
     if code in _GONE:
-        raise FileNotFoundError(f"the server says {status}")
+        raise FileNotFoundError(f"the server answered {status}")
     if code in _REFUSED:
-        raise PermissionError(f"the server refuses it ({status})")
+        raise PermissionError(f"the server denies access ({status})")
     if code not in (200, 206, 416):
-        raise OSError(f"the server says {status}")
+        raise OSError(f"the server answered {status}")
     sent = _RANGE.match(response.headers.get("Content-Range", ""))
     if code == 206 and (sent is None or window is None or int(sent[1]) != window[0]):
         raise OSError("the server sent another range than the requested one")
@@ -172,7 +172,7 @@ def _meaning(error: Exception) -> OSError:
     if isinstance(error, faults.TooManyRedirects):
         return OSError(f"more than {_MAX_REDIRECTS} redirects")
     cause = _innermost(error)
-    is_address = isinstance(error, LookupError | ValueError)  # also one that a redirect leads to
+    is_address = isinstance(error, LookupError | ValueError)  # a wrong URL, maybe that of a redirect
     is_unknown = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
     useless = is_address or is_unknown or isinstance(error, faults.SSLError | SSLError)
     what = "not a URL that can be fetched" if is_address else "the connection failed"

@@ -99,7 +99,7 @@ class _Known:
         # A hash, because there may be millions of files.
         identity = hashlib.blake2b(real.encode("utf-8", "surrogateescape"), digest_size=16).digest()
         if identity in (self._whole if shard.records else self._offsets):
-            raise InputError(f"{shard.filename}: named as a whole, and by a table of its records")
+            raise InputError(f"{shard.filename}: an input as a whole file, and by a table of its records")
         if not shard.records:
             is_new = identity not in self._whole
             self._whole.add(identity)
@@ -145,9 +145,9 @@ def _of_directory(directory: str, base_url: str | None, *, depth: int) -> Iterat
 
 
 def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int) -> Iterator[Shard]:
-    """Files of a folder or a glob; their names decide where their content does not."""
+    """Files of a folder or a glob; if the content does not show the kind of a file, its name does."""
     if not paths:
-        raise InputError(f"{origin}: matches nothing")
+        raise InputError(f"{origin}: matches no file")
     tables = [path for path in paths if path.lower().endswith(coordinates.NAMES)]
     if tables:
         yield from _of_tables(tables, base_url)
@@ -172,7 +172,7 @@ def _shard(path: str, kind: file_types.ShardKind) -> Shard:
 
 
 def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
-    """One file: its content decides its kind; of a damaged archive or page, its name does."""
+    """One file. Its content shows its kind; for a damaged archive or page, its name does."""
     head = storage.first_bytes(path, HEAD_LENGTH)
     kind = file_types.kind_of(head)
     named = file_types.by_name(path)
@@ -212,7 +212,7 @@ def _of_list(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
         raise InputError(f"{path}: lists that name lists, more than {_MAX_DEPTH} deep")
     lines = list_entries(path)
     if not lines:
-        raise InputError(f"{path}: a list without a single path")
+        raise InputError(f"{path}: a list without any path")
     for number, line in lines:
         target = _local(_located(line, path, base_url))
         kind = file_types.by_name(target)

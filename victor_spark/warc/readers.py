@@ -149,7 +149,7 @@ def _cut(found: list[Found], within: str) -> list[Found]:
 
 
 def _moved(found: Found, start: int) -> Found:
-    """What was found in a member, its offset in the file; `start` is the member's."""
+    """The records and damage of a member with their offset in the file; `start` is that of the member."""
     return replace(found, warc_record_offset=start + found.warc_record_offset)
 
 
@@ -168,7 +168,7 @@ def _skipped(archive: Archive, start: int, position: int, reason: str) -> Steps:
 
 
 class _At(NamedTuple):
-    """What lies at a position, where the next record begins, and the part within which the stream ends."""
+    """The records and damage at a position, the start of the next record, and the name of a cut part."""
 
     found: list[Found]
     following: int | None
@@ -176,7 +176,7 @@ class _At(NamedTuple):
 
 
 def _at(stream: Stream, start: int, archive: Archive) -> _At:
-    """What lies at `start` of a stream: a record, damage or both."""
+    """The record, the damage, or both at `start` of a stream."""
     syntax = archive.syntax
     header = boundaries.read_header(stream, start, syntax)
     if header is None:

@@ -61,7 +61,7 @@ def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST
     except MemoryError as error:
         if attempt is not FIRST:
             raise  # the watching process skips the record
-        raise ShardError(f"{shard.filename}: no memory to read on") from error
+        raise ShardError(f"{shard.filename}: out of memory while reading") from error
     except InputError as error:
         raise ShardError(str(error)) from error
     except Exception as error:
@@ -104,7 +104,7 @@ def _page(shard: Shard, options: ReadOptions, attempt: Attempt) -> Record:
         warc_record_offset=0,
         warc_record_length=size,
         content_mime_type=HTML_TYPES[0],
-        **records.judged(body, "unspecified" if body.truncated else None, options),
+        **records.outcome_of(body, "unspecified" if body.truncated else None, options),
     )
 
 

@@ -1,4 +1,4 @@
-"""Records: what is read of an archive, and which pages come of it.
+"""Records of an archive, and the page that each one gives.
 
 `page_record` makes a Record of a RawRecord: an html page, an html record that can't be cleaned, or None.
 """
@@ -121,7 +121,7 @@ def _http_record(
         elif not head.is_interim:
             return None
     if wanted:
-        outcome = judged(body, truncated, options)
+        outcome = outcome_of(body, truncated, options)
     return _record(raw, head.content_type, filename, head.status, outcome | of_html)
 
 
@@ -140,7 +140,7 @@ def _bare_record(
             return damaged if first.strip() and is_of_web else None
     elif mime not in options.mime_types and (kind != "conversion" or mime != "text/plain"):
         return None
-    outcome = judged(*_body(raw, HttpHead(), options), options)
+    outcome = outcome_of(*_body(raw, HttpHead(), options), options)
     if kind == "conversion" and mime == "text/plain":
         outcome["http_charset"] = headers.charset(content_type) or "utf-8"
     return _record(raw, content_type, filename, None, outcome)
@@ -154,7 +154,7 @@ def unread(raw: RawRecord, filename: str, status: str, reason: str) -> Record:
 def _record(
     raw: RawRecord, content_type: str | None, filename: str, fetch_status: int | None, outcome: dict[str, Any]
 ) -> Record:
-    """The record by its header, with what came of reading it: the fields of a Record that are known then."""
+    """The Record of a header and of `outcome`: the fields that reading the block gave."""
     fields = {
         "payload": None,
         "content_mime_type": headers.mime_type(content_type),
@@ -188,8 +188,8 @@ def _body(raw: RawRecord, head: HttpHead, options: ReadOptions) -> tuple[Body, s
     return body, raw.fields.get("warc-truncated") or ("unspecified" if cut else None)
 
 
-def judged(body: Body, truncated: str | None, options: ReadOptions) -> dict[str, Any]:
-    """Of a Record's fields the payload, or the status and reason why it can't be cleaned."""
+def outcome_of(body: Body, truncated: str | None, options: ReadOptions) -> dict[str, Any]:
+    """Fields of a Record: the payload, or the status and reason why it can't be cleaned."""
     payload, status, reason = None, None, None
     if body.oversize:
         status, reason = "oversize", f"over {options.max_bytes} bytes"

@@ -24,7 +24,7 @@ T = TypeVar("T")
 FIRST_FETCH: Final = 256 << 10
 LARGEST_FETCH: Final = 8 << 20
 _PROGRESS: Final = 64 << 10
-"""When this many bytes have arrived, the next failure counts as the first one."""
+"""After this number of bytes, the next failure counts as the first one."""
 
 N_TRIES: Final = 6
 FIRST_WAIT: Final = 1.0
@@ -35,7 +35,7 @@ _EXTRAS: Final = {"s3": "s3", "gs": "gs", "gcs": "gs", "hdfs": "hdfs"}
 """File system → the extra of victor-spark that installs what fsspec needs for it."""
 
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {"hdfs": {"dfs.client.failover.max.attempts": "2"}}
-"""What a file system takes; others are told not to cache listings. Our retries come on top of HDFS's own."""
+"""The options of a file system; others do not cache listings. HDFS retries before we do."""
 
 _KEPT: Final[dict[int, Any]] = {}
 """HDFS clients of this process: fsspec drops its own after a fork, and a client's end hangs in the child."""
@@ -254,7 +254,7 @@ def _code(error: Exception) -> str:
 
 
 def _refusal(error: Exception, path: str) -> StoreError | None:
-    """Why S3 refuses all requests, if it does; asks for a byte, as the answer to HEAD has no reason."""
+    """The reason why S3 refuses all requests, if it does; requests a byte, as the answer to HEAD has none."""
     if (code := _code(error)) in ("400", "403"):
         system, inner = file_system(path)
         try:

@@ -1,4 +1,4 @@
-"""What a task reads: a shard, the options that choose its records, and the state of one attempt."""
+"""The input of a task: a shard, the options that choose its records, and the state of one attempt."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

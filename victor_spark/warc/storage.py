@@ -30,7 +30,7 @@ _SPECIAL: Final = {
     stat.S_IFBLK: "device",
 }
 _VERSIONS: Final = ("ETag", "etag", "LastModified", "mtime", "modification_time", "modificationTime")
-"""What file systems call the version of a file, or the time of its last change."""
+"""The names that file systems use for the version of a file, or for the time of its last change."""
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ def first_bytes(path: str, n: int) -> bytes:
 
 
 def about(path: str) -> tuple[int | None, str | None]:
-    """Size in bytes and what identifies the content (etag, or time of the last change), in one request.
+    """Size in bytes and identity of the content (etag, or time of the last change), in one request.
 
     Each is None where a server does not report it; OSError when there is no such file.
     """
@@ -112,14 +112,14 @@ def is_pattern(path: str) -> bool:
 
 
 def unusable(path: str) -> str | None:
-    """Why a local path cannot be an input; None for files and folders."""
+    """The reason why a local path cannot be an input; None for files and folders."""
     try:
         os.path.abspath(path).encode()
         mode = os.stat(path).st_mode
     except ValueError as error:
         return "a name that is not UTF-8" if isinstance(error, UnicodeError) else one_line(error)
     except FileNotFoundError:
-        return "a link to nothing" if os.path.islink(path) else "no such file"
+        return "a broken link" if os.path.islink(path) else "no such file"
     except OSError as error:
         return one_line(error)
     why = None if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
@@ -177,7 +177,7 @@ def _walked(top: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _locally_matching(pattern: str) -> set[str]:
-    """What a local glob matches. Python's `**` would follow links to folders, in two loops forever."""
+    """The files that a local glob matches; unlike Python's `**`, it does not follow links to folders."""
     parts = pattern.split("/")
     if "**" not in parts:
         return set(glob.glob(pattern))

@@ -1,6 +1,6 @@
 // The HTTP interface (docs/annotate-api.md), as functions.
 
-/** What the server said no to, or that it could not be reached (status 0). */
+/** A refusal by the server, or (status 0) a server that cannot be reached. */
 export class Refused extends Error {
   constructor(status, code, message, body = null) {
     super(message);

@@ -214,7 +214,7 @@ class App {
     }
   }
 
-  /** The next page, once the one at hand is said to be done. */
+  /** Opens the next page when the current one is done. */
   async #next(isAfter = true) {
     const { turn } = this;
     const { page } = this.work;

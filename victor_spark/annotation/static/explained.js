@@ -1,11 +1,11 @@
 "use strict";
-const told = JSON.parse(document.getElementById("victor-blocks").textContent);
+const reasons = JSON.parse(document.getElementById("victor-blocks").textContent);
 const why = document.getElementById("victor-why");
 const blocks = [...document.querySelectorAll("v-b")];
 let here = -1;
 
 for (const element of blocks) {
-  const one = told[Number(element.dataset.b)];
+  const one = reasons[Number(element.dataset.b)];
   element.classList.add(`victor-${one.label}`);
   if (one.p[2] > 0.3 && one.p[2] < 0.7) element.classList.add("victor-unsure");
 }
@@ -23,7 +23,7 @@ function show(number) {
   if (blocks[here]) blocks[here].classList.remove("victor-here");
   here = number;
   const element = blocks[number];
-  const one = told[Number(element.dataset.b)];
+  const one = reasons[Number(element.dataset.b)];
   element.classList.add("victor-here");
   const stages = [];
   if (one.first !== undefined) stages.push(`first trees ${(1 / (1 + Math.exp(-one.first))).toFixed(2)}`);

@@ -7,7 +7,7 @@
   const BORDERS = ["double", "solid", "dotted", "dashed", "groove", "ridge", "outset", "inset"];
   let blocks = []; // element of block i, or undefined where it could not be placed
   let drawn = []; // class of block i now
-  let state = null; // what the parent said last: labels, marks
+  let state = null; // the last state from the parent: labels, marks
   let selection = { first: 0, last: -1, cursor: -1, anchor: -1 };
   let shownRun = { first: 0, last: -1 };
   let hovered = -1;
@@ -247,7 +247,7 @@
       if (scroll && cursor >= 0) show(cursor);
     },
     settle() {
-      tell("settled"); // what was typed and clicked before has been told
+      tell("settled"); // all keys and clicks before this have been sent
     },
     scroll({ top }) {
       scrollTo({ top: top * document.documentElement.scrollHeight - innerHeight / 2, behavior: calm ? "auto" : "smooth" });

@@ -42,7 +42,7 @@ export class Labelling {
     this.looked.fill(0);
   }
 
-  /** Takes the last action of this visit back; false where there is none (older ones the server knows). */
+  /** Undoes the last action of this visit; false if there is none (the server has the older ones). */
   undo() {
     return this.#step(this.past, this.future);
   }

@@ -10,7 +10,7 @@ export class Outbox extends EventTarget {
   constructor(store) {
     super();
     this.key = `victor-outbox:${store}`;
-    this.revisions = new Map(); // page → the revision the server's last answer told
+    this.revisions = new Map(); // page → the revision in the server's last answer
     this.failure = null; // the last attempt's error, null after a success
     this.retryAt = 0;
     this.lost = false; // localStorage refuses: actions are kept in memory alone
@@ -102,7 +102,7 @@ export class Outbox extends EventTarget {
         this.failure = error;
         return false;
       }
-      this.#finish(action, { refusal: error }); // never will be taken: said in words, and out of the way
+      this.#finish(action, { refusal: error }); // the server will never accept it: removed, with a message
       return true;
     }
   }

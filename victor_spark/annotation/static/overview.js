@@ -20,7 +20,7 @@ const row = (...cells) => h("tr", {}, cells.map((cell, i) => {
   }));
 const words = (text) => h("td", { class: "name" }, text);
 
-/** Fills `place`; a part that fails says so in its own place. */
+/** Fills `place`; a part that fails shows its error there. */
 export async function show(place, { session, annotator }) {
   place.replaceChildren(h("p", { class: "empty" }, "Loading…"));
   const settled = await Promise.allSettled([api.progress(), api.agreement(), api.disagreements(), api.pages(annotator, 0, LIMIT)]);

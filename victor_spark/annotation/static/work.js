@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { Labelling } from "./labelling.js";
 import { Selection } from "./selection.js";
 
-/** Events: change (labels, selection), loaded, finished (done or skip was said), hover, message. */
+/** Events: change (labels, selection), loaded, finished (by done or skip), hover, message. */
 export class Work extends EventTarget {
   constructor({ session, view, outbox, annotator }) {
     super();
@@ -44,7 +44,7 @@ export class Work extends EventTarget {
 
   // ---- opening and leaving a page
 
-  /** Shows a page state of the server; `judged` holds what annotators said, for the judge. */
+  /** Shows a page state of the server; `judged` holds the annotators' labels, for the judge. */
   open(state, judged = null) {
     this.page = state;
     this.judged = judged;
@@ -264,7 +264,7 @@ export class Work extends EventTarget {
     this.say("This page was changed in another window; its changes are shown here now.");
   }
 
-  /** Practice: what gold says. */
+  /** Practice: the gold labels. */
   async check() {
     const found = await api.check(this.page.page, this.annotator);
     this.wrong.fill(0);

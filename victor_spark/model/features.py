@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from victor_spark import configuration
 from victor_spark.blocks import Blocks, Float32
-from victor_spark.errors import ConfigurationError, ModelError
+from victor_spark.errors import ConfigurationError, ModelError, suggestion
 from victor_spark.html.tags import words
 from victor_spark.kernels import crf as kernel
 from victor_spark.kernels import views
@@ -45,8 +45,8 @@ class Part:
 class FeatureSet:
     """The features of blocks: those of all parts in order.
 
-    Where the set `is_learnt`, the features of trained weights follow, and last the score: what trees make of
-    all other features.
+    If the set `is_learnt`, the features of trained weights follow, and last the score, which trees compute
+    from all other features.
     """
 
     parts: tuple[Part, ...]
@@ -60,10 +60,10 @@ class FeatureSet:
 
 
 SCORE: Final = "score"
-"""What trees make of the other features: the log-odds of content."""
+"""The feature that trees compute from the others: the log-odds of content."""
 
 LANGUAGE: Final = frozenset({"langid1", "langid2"})
-"""Features that need the language profiles. They bring victor-2008 nothing on our pages (docs/quality.md)."""
+"""Features that need language profiles. They do not improve victor-2008 on our pages (docs/quality.md)."""
 
 _PAPER: Final = Part(victor_2008.NAMES, victor_2008.rows_of)
 _SURROUNDINGS: Final = Part(surroundings.NAMES, lambda blocks, _patterns: surroundings.rows_of(blocks))
@@ -99,7 +99,7 @@ class FeatureTable:
 
     @property
     def reach(self) -> int:
-        """How many blocks to either side the feature template reaches."""
+        """The number of blocks on each side that the feature template reaches."""
         return max((abs(offset) for offsets in self.offsets for offset in offsets), default=0)
 
     def n_bins(self, feature: int) -> int:
@@ -107,7 +107,7 @@ class FeatureTable:
         return len(self.edges[feature]) + 1
 
     def strides(self, number: int) -> list[int]:
-        """What one bin of each part adds to the code of a conjunction: its parts' bins are the digits."""
+        """The amount that a bin of each part adds to the code of a conjunction, whose digits are the bins."""
         steps = [1]
         for feature, _ in reversed(self.conjunctions[number][1:]):
             steps.append(steps[-1] * self.n_bins(feature))
@@ -127,11 +127,11 @@ class FeatureTable:
     def strips(
         self, blocks: Blocks, weights: Weights | None = None, guess: Guess | None = None, n_more: int = 0
     ) -> Strip:
-        """The same for a strip of blocks at a time, of a page with at least one block.
+        """A function of a range of blocks (a strip) that gives their values; the page has at least one block.
 
-        All values of a large page may take more memory than everything else about it. Without weights their
-        features and the score are left out; without a guess the score is; with it, there is room for `n_more`
-        rows below.
+        All values of a large page may take more memory than everything else about it. Without `weights`,
+        their features and the score are left out; without `guess`, the score is. With `guess`, there is room
+        for `n_more` rows below.
         """
         fills = [
             (len(part.names), part.rows_of(blocks, self.patterns))
@@ -163,7 +163,7 @@ class FeatureTable:
         return values
 
     def bins(self, values: Float32) -> npt.NDArray[np.uint8]:
-        """The bins of what `values` gave, 0 for features without edges: shape (n_features, n_blocks)."""
+        """The bins of these values, 0 for features without edges: shape (n_features, n_blocks)."""
         codes = np.zeros((len(self.names), values.shape[1]), dtype=np.uint8)
         flat, first = self._flat_edges
         if values.size:
@@ -176,7 +176,7 @@ class FeatureTable:
         return flat, np.cumsum([0, *map(len, self.edges)]).astype(np.int32)
 
     def as_json(self) -> dict[str, Any]:
-        """What is stored inside a model."""
+        """The table as it is stored inside a model."""
         stored = {
             "feature_set": self.feature_set,
             "features": {
@@ -202,7 +202,8 @@ def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
     Raises ConfigurationError for a name that is no feature.
     """
     if unknown := set(names) - set(table.names):
-        raise ConfigurationError(f"no feature {', '.join(sorted(unknown))} in {table.feature_set}")
+        near = suggestion(min(unknown), table.names)
+        raise ConfigurationError(f"no feature {', '.join(sorted(unknown))} in {table.feature_set}{near}")
     silent = [name in names for name in table.names]
     return replace(
         table,
@@ -222,7 +223,8 @@ def from_conf(feature_set: str) -> FeatureTable:
     conf = directory("conf")
     path = conf / "features" / f"{feature_set}.toml"
     if not path.is_file():
-        raise ConfigurationError(f"no feature set {feature_set!r}: {path} is missing")
+        near = suggestion(feature_set, FEATURE_SETS)
+        raise ConfigurationError(f"no feature set {feature_set!r}{near or f': {path} is missing'}")
     given = {"feature_set": feature_set, "patterns": configuration.toml(conf / "patterns.toml")}
     return from_json({**given, **_with_base(path)}, ConfigurationError)
 
@@ -242,7 +244,7 @@ def _with_base(path: Path) -> dict[str, Any]:
 
 
 def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) -> FeatureTable:
-    """A table from what `as_json` gave or conf/ holds; `error` where it doesn't fit the code."""
+    """The table from the result of `as_json` or from conf/; raises `error` if it doesn't fit the code."""
     try:
         feature_set, features = stored["feature_set"], stored["features"]
         strange = {f"{name}.{key}" for name, of in features.items() for key in of if key not in _FEATURE_KEYS}
@@ -251,7 +253,7 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
         names, known = tuple(features), FEATURE_SETS[feature_set].names
         if names != known:
             unlike = sorted(set(names) ^ set(known)) or ["the order"]
-            raise error(f"feature set {feature_set}: the code and the table disagree on {', '.join(unlike)}")
+            raise error(f"feature set {feature_set}: code and table differ in {', '.join(unlike)}")
         edges = tuple(tuple(map(float, features[name]["edges"])) for name in names)
         offsets = tuple(tuple(map(int, features[name]["offsets"])) for name in names)
         conjunctions = tuple(tuple(_parts(names, parts)) for parts in stored["conjunctions"])
@@ -267,9 +269,9 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
     if any(list(row) != sorted(set(row)) or len(row) > MAX_BINS for row in edges):
         raise error(f"feature set {feature_set}: bin edges must ascend, {MAX_BINS} at most")
     if any(len(set(row)) < len(row) for row in offsets) or not all(conjunctions):
-        raise error(f"feature set {feature_set}: an offset stands twice, or a conjunction has no parts")
+        raise error(f"feature set {feature_set}: an offset is repeated, or a conjunction has no parts")
     if stored.get("words", ours := words().digest) != ours:
-        raise error(f"feature set {feature_set}: trained with other words than those of conf/words.toml")
+        raise error(f"feature set {feature_set}: not trained with conf/words.toml as it is: train it again")
     return FeatureTable(
         feature_set, names, edges, offsets, conjunctions, expressions, trees, patterns, elements
     )

@@ -1,4 +1,4 @@
-"""Reads dates and times as pages write them; gives them as ISO 8601, as precise as they are stated."""
+"""Reads dates and times as pages write them, and gives them in ISO 8601 with the precision of the page."""
 
 import re
 import unicodedata
@@ -10,13 +10,13 @@ from victor_spark.metadata.vocabulary import vocabulary
 
 FIRST_YEAR: Final = 1990
 LAST_YEAR: Final = 2100
-"""Dates outside these years are taken as errors of the page."""
+"""Dates outside these years count as errors of the page."""
 
 
 def iso(text: str, *, month_first: bool = False) -> str | None:
-    """The first date in `text` as YYYY-MM-DD, with the time where one follows; None where there is none.
+    """The first date in `text` as YYYY-MM-DD, with the time if one follows; None if there is no date.
 
-    `month_first`: whether 3/4/2024 is the 4th of March (as in the United States) where both are possible.
+    `month_first`: whether 3/4/2024 is the 4th of March, as in the United States.
     """
     text = text[:200] if text.isascii() else text[:200].translate(_DIGITS)
     if (found := _ISO.search(text)) is not None and (day := _day(found[1], found[2], found[3])):
@@ -51,7 +51,7 @@ _DIGITS: Final = {
 }
 """The digits of other scripts: Arabic, Devanagari, Thai and more."""
 _ZONES: Final = 15
-"""The offset of a time zone has fewer hours."""
+"""The offset of a time zone has fewer hours than this."""
 _ISO: Final = re.compile(
     r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)"
     r"(?:[일日]?[T ,]+(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(?:\s?([AaPp])\.?[Mm]\b)?"
@@ -105,7 +105,7 @@ _YEAR: Final = re.compile(r"(?<!\d)((?:19|20|25)\d\d)(?!\d)")
 _BUDDHIST: Final = 543
 """Years in Thailand count from 543 BC."""
 _WORD: Final = r"[^\s\d,.،/()\[\]\"'’|:_-]{2,}"
-"""A month: of letters and, as in Devanagari, marks."""
+"""The name of a month: letters and marks (as in Devanagari)."""
 _DAY_MONTH: Final = re.compile(
     r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|ος|η|\.)?[\s,-]*(?:de |of |ta' )?\s*"
     rf"({_WORD}(?:[ /]{_WORD})?)\.?[\s,،'-]*(?:de |del |г)?\s*\Z"
@@ -114,7 +114,7 @@ _MONTH_DAY: Final = re.compile(rf"({_WORD})\.?\s+(\d{{1,2}})(?:st|nd|rd|th|er|\.
 
 
 def _month(word: str) -> int | None:
-    """The month whose name begins as the word does, by the longest beginning that is known."""
+    """The month with the longest known beginning of its name that the word begins with."""
     months = _months()
     return next(
         (months[word[:n]] for n in range(min(len(word), _LONGEST), 1, -1) if word[:n] in months), None

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from tests.html.pages import articles, blocks_of
 from victor_spark.errors import ConfigurationError, ModelError
-from victor_spark.model.table import FEATURE_SETS, MAX_BINS, FeatureTable, from_conf, from_json, without
+from victor_spark.model.features import FEATURE_SETS, MAX_BINS, FeatureTable, from_conf, from_json, without
 from victor_spark.model.victor_2008 import columns
 from victor_spark.train import crfsuite
 

@@ -1,5 +1,5 @@
 # cython: language_level=3, infer_types=True, auto_cpdef=True
-"""Nodes → Markdown: GitHub's flavour, which any CommonMark parser reads as it is meant.
+"""Writes nodes as Markdown in GitHub's flavour, escaped so that CommonMark parsers read it as it is meant.
 
 Cython pure Python mode.
 """
