@@ -106,21 +106,15 @@ def of_blocks(
         rows[r + num.BLOCK_WORDS, i] = words
         rows[r + num.BLOCK_CHARS, i] = n_chars
         rows[r + num.BLOCK_WORD_LENGTH, i] = counts[num.ROW_N_LETTERS, i] / max(words, 1.0)
-        rows[r + num.BLOCK_PLACE, i] = cython.cast(
-            cython.float, first + i - places[num.PLACE_BLOCK, of_block[i]]
-        )
+        rows[r + num.BLOCK_PLACE, i] = first + i - places[num.PLACE_BLOCK, of_block[i]]
         rows[r + num.POSITION, i] = (first + i) / last
         rows[r + num.DEPTH_REL, i] = counts[num.ROW_DEPTH, i] - mean_depth
     for i in range(n):  # of blocks with the same letters the first, and how many there are
         k = twins[num.TWINS_FIRST, first + i]
         rows[r + num.FIRST_DUPLICATE, i] = 1.0 if k == first + i and twins[num.TWINS_COUNT, k] > 1 else 0.0
         rows[r + num.DUPLICATE_COUNT, i] = twins[num.TWINS_COUNT, k]
-        rows[r + num.DIV_GROUP_WORD_RATIO, i] = cython.cast(
-            cython.float, ratios[num.RATIO_DIV, counts[num.ROW_DIV_GROUP, i]]
-        )
-        rows[r + num.TD_GROUP_WORD_RATIO, i] = cython.cast(
-            cython.float, ratios[num.RATIO_TD, counts[num.ROW_TD_GROUP, i]]
-        )
+        rows[r + num.DIV_GROUP_WORD_RATIO, i] = ratios[num.RATIO_DIV, counts[num.ROW_DIV_GROUP, i]]
+        rows[r + num.TD_GROUP_WORD_RATIO, i] = ratios[num.RATIO_TD, counts[num.ROW_TD_GROUP, i]]
     return cython.cast(cython.int, r + num.TD_GROUP_WORD_RATIO + 1)
 
 

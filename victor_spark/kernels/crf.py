@@ -102,61 +102,44 @@ def forward_backward(
 ) -> cython.int:
     """Turns state scores, which it writes over, and transitions[from, to] into marginal probabilities (n, 3).
 
-    Scaled so that each row of the forward pass sums to 1; time and memory are linear in n. Labels are written
-    out for speed: 0, 1 and 2 are those of blocks.LABELS.
+    Scaled so that each row of the forward pass sums to 1; time and memory are linear in n. Sums over labels
+    are written out, in the order of blocks.LABELS.
     """
     n: cython.Py_ssize_t = states.shape[0]
-    e0: cython.double
-    e1: cython.double
-    e2: cython.double
-    t00: cython.double = exp(transitions[0, 0])
-    t01: cython.double = exp(transitions[0, 1])
-    t02: cython.double = exp(transitions[0, 2])
-    t10: cython.double = exp(transitions[1, 0])
-    t11: cython.double = exp(transitions[1, 1])
-    t12: cython.double = exp(transitions[1, 2])
-    t20: cython.double = exp(transitions[2, 0])
-    t21: cython.double = exp(transitions[2, 1])
-    t22: cython.double = exp(transitions[2, 2])
+    step = cython.declare(cython.double[9])  # from each label to each, N_LABELS * from + to
+    back = cython.declare(cython.double[3])
+    product = cython.declare(cython.double[3])
+    for label in range(num.N_LABELS):
+        back[label] = 1.0
+        for to in range(num.N_LABELS):
+            step[num.N_LABELS * label + to] = exp(transitions[label, to])
     for i in range(n):
         highest: cython.double = max(states[i, 0], states[i, 1], states[i, 2])
         for label in range(num.N_LABELS):
             states[i, label] = exp(states[i, label] - highest)
-    e0 = e1 = e2 = 1.0
-    for i in range(n):
-        if i:
-            b0 = marginals[i - 1, 0]
-            b1 = marginals[i - 1, 1]
-            b2 = marginals[i - 1, 2]
-            e0 = b0 * t00 + b1 * t10 + b2 * t20
-            e1 = b0 * t01 + b1 * t11 + b2 * t21
-            e2 = b0 * t02 + b1 * t12 + b2 * t22
-        e0 *= states[i, 0]
-        e1 *= states[i, 1]
-        e2 *= states[i, 2]
-        total = e0 + e1 + e2
-        marginals[i, 0] = e0 / total
-        marginals[i, 1] = e1 / total
-        marginals[i, 2] = e2 / total
-    b0 = b1 = b2 = 1.0
+            product[label] = states[i, label]
+            if i:
+                product[label] *= (
+                    marginals[i - 1, 0] * step[label]
+                    + marginals[i - 1, 1] * step[num.N_LABELS + label]
+                    + marginals[i - 1, 2] * step[2 * num.N_LABELS + label]
+                )
+        total: cython.double = product[0] + product[1] + product[2]
+        for label in range(num.N_LABELS):
+            marginals[i, label] = product[label] / total
     for i in range(n - 2, -1, -1):
-        e0 = b0 * states[i + 1, 0]
-        e1 = b1 * states[i + 1, 1]
-        e2 = b2 * states[i + 1, 2]
-        b0 = t00 * e0 + t01 * e1 + t02 * e2
-        b1 = t10 * e0 + t11 * e1 + t12 * e2
-        b2 = t20 * e0 + t21 * e1 + t22 * e2
-        total = b0 + b1 + b2
-        b0 /= total
-        b1 /= total
-        b2 /= total
-        e0 = marginals[i, 0] * b0
-        e1 = marginals[i, 1] * b1
-        e2 = marginals[i, 2] * b2
-        total = e0 + e1 + e2
-        marginals[i, 0] = e0 / total
-        marginals[i, 1] = e1 / total
-        marginals[i, 2] = e2 / total
+        for label in range(num.N_LABELS):
+            product[label] = back[label] * states[i + 1, label]
+        for label in range(num.N_LABELS):
+            at = num.N_LABELS * label
+            back[label] = step[at] * product[0] + step[at + 1] * product[1] + step[at + 2] * product[2]
+        total = back[0] + back[1] + back[2]
+        for label in range(num.N_LABELS):
+            back[label] /= total
+            product[label] = marginals[i, label] * back[label]
+        total = product[0] + product[1] + product[2]
+        for label in range(num.N_LABELS):
+            marginals[i, label] = product[label] / total
     return 0
 
 

@@ -108,11 +108,6 @@ N_WINDOWS: Final = 3
 """Windows: how many paragraphs on either side are in one."""
 
 
-def neighbours(reach: int) -> tuple[int, ...]:
-    """How far the neighbours are, negative before: -reach to reach without 0."""
-    return tuple(by for by in range(-reach, reach + 1) if by)
-
-
 def numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:
     """The names as those of constants, each with its place."""
     constants = (f"{prefix}{name}".upper().replace(".", "_").replace("-", "_") for name in names)

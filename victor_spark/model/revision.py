@@ -18,7 +18,7 @@ from victor_spark.model.trees import Trees
 _OF_BLOCKS: Final = tuple(f"guess[{by}]" for by in range(-num.BLOCK_GUESS_REACH, num.BLOCK_GUESS_REACH + 1))
 _OF_PARAGRAPHS: Final = (
     "guess.paragraph",
-    *(f"guess.paragraph[{by}]" for by in num.neighbours(num.GUESS_REACH)),
+    *(f"guess.paragraph[{by}]" for by in range(-num.GUESS_REACH, num.GUESS_REACH + 1) if by),
     *(f"guess.window[{reach}]" for reach in num.GUESS_WINDOWS.values()),
     *(f"guess.{name}" for name in num.GUESS),
     *(f"guess.around{kind}[{n}]" for n in range(num.N_AROUND) for kind in ("", "-share")),

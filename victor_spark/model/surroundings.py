@@ -74,8 +74,8 @@ _RUNS: Final = ("best", *(f"span{number}" for number in range(len(_SPANS))))
 
 _OF_PARAGRAPHS: Final = (
     *(f"paragraph.{name}" for name in num.PARAGRAPH),
-    *(f"paragraph.words[{by}]" for by in num.neighbours(num.WORDS_REACH)),
-    *(f"paragraph.links[{by}]" for by in num.neighbours(num.LINKS_REACH)),
+    *(f"paragraph.words[{by}]" for by in range(-num.WORDS_REACH, num.WORDS_REACH + 1) if by),
+    *(f"paragraph.links[{by}]" for by in range(-num.LINKS_REACH, num.LINKS_REACH + 1) if by),
     *(f"window.{name}[{reach}]" for reach in num.WINDOWS.values() for name in num.WINDOW),
     *(f"{run}.distance" for run in _RUNS),  # negative before it, 0 inside, positive after
     *(f"{kin}.{name}" for kin in ("path", "class") for name in num.KIN),
