@@ -74,16 +74,8 @@ class Builder:
     n_options: cython.int
 
     def __init__(self, *views: object):
-        (
-            self.element_flags,
-            self.starts,
-            self.ends,
-            self.tokens,
-            self.nodes,
-            self.stack,
-            self.is_open,
-            self.formatting,
-        ) = views
+        self.element_flags, self.starts, self.ends, self.tokens = views[:4]
+        self.nodes, self.stack, self.is_open, self.formatting = views[4:]
 
     def begin(
         self,
@@ -106,7 +98,7 @@ class Builder:
         self.head = self.form = self.place_before = self.templates = self.markers = 0
         self.n_done = self.steps = self.copied = self.merged = 0
         self.fostering = self.drops_line_feed = self.aside = self.leaves_nothing = False
-        for k in range(7):
+        for k in range(self.nodes.shape[1]):
             self.nodes[0, k] = 0
             self.nodes[1, k] = 0
 
@@ -157,8 +149,9 @@ class Builder:
     def follow(self, n_tokens: cython.Py_ssize_t) -> cython.int:
         """As `build`, up to token n_tokens, and leaves nothing aside; where the next token stands.
 
-        0 in HTML, 1 in a drawing or formula, 2 in one of its elements that holds HTML; -1 when there is no
-        room. It suffices with five nodes for each `<`, one for each num.COPY bytes of `most_copied`, and 200.
+        num.PLACE_HTML, PLACE_FOREIGN in a drawing or formula, PLACE_HOLDER in one there that holds HTML;
+        -1 when there is no room. It suffices with five nodes for each `<`, one for each num.COPY bytes of
+        `most_copied`, and 200.
         """
         self.leaves_nothing = True
         while self.n_done < n_tokens:
@@ -179,7 +172,7 @@ class Builder:
             self.aside = False
             self.n_done += 1
         open_as = self.is_open[self.stack[self.depth - 1]] if self.depth else 1
-        return open_as - 1 if open_as < _OPEN_TEMPLATE else 0
+        return num.PLACE_HTML if open_as >= _OPEN_TEMPLATE else open_as - 1  # in the order of these
 
     @cython.cfunc
     @cython.inline
@@ -195,7 +188,7 @@ class Builder:
         if node >= self.most_nodes:
             self.aside = True
             return 0
-        for k in range(5):
+        for k in range(num.NAME):  # its relatives
             self.nodes[node, k] = 0
         self.nodes[node, num.NAME] = name
         self.nodes[node, num.TOKEN] = cython.cast(cython.int, token)
@@ -470,9 +463,9 @@ class Builder:
                     perhaps += 1  # the same, perhaps, written in another way
             k -= 1
         self.steps += self.n_formatting - k
-        if perhaps and alike + perhaps >= 3:
+        if perhaps and alike + perhaps >= num.MOST_ALIKE:
             self.aside = True
-        elif alike >= 3:
+        elif alike >= num.MOST_ALIKE:
             self._forget(earliest)
         if self.n_formatting < self.most_nodes:
             self.formatting[self.n_formatting] = node
@@ -537,7 +530,7 @@ class Builder:
         if self._current() == name and self._formatting_place(current) < 0:
             self._pop()
             return
-        while outer < 8 and not self.aside and self._adopt_once(name):
+        while outer < num.ADOPTION_ROUNDS and not self.aside and self._adopt_once(name):
             outer += 1
 
     @cython.cfunc
@@ -581,7 +574,7 @@ class Builder:
             if node == element:
                 break
             in_list = self._formatting_place(node)
-            if inner > 3 and in_list >= 0:
+            if inner > num.ADOPTION_PASSED and in_list >= 0:
                 self.aside = True  # nested wrongly and deeply; here the library differs from the standard
                 if not self.leaves_nothing:
                     return False
@@ -665,9 +658,11 @@ class Builder:
             return
         while white_end < end and self._is_white(self.source[white_end]):
             white_end += 1
-        if white_end + 1 < end and self.source[white_end] == 38:
+        if white_end + 1 < end and self.source[white_end] == ord("&"):
             second = self.source[white_end + 1]
-            if second == 35 or second == 84 or second == 78:  # a reference to white space, perhaps
+            if (
+                second == ord("#") or second == ord("T") or second == ord("N")
+            ):  # a reference to white space, perhaps
                 self.aside = True
                 if not self.leaves_nothing:
                     return
@@ -691,20 +686,20 @@ class Builder:
     @cython.cfunc
     @cython.inline
     def _is_white(self, c: cython.uint) -> cython.bint:
-        return c == 32 or c == 10 or c == 9 or c == 13 or c == 12
+        return c == ord(" ") or c == ord("\n") or c == ord("\t") or c == ord("\r") or c == ord("\f")
 
     @cython.cfunc
     def _without_line_feed(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.int:
         """Where the text goes on after the line feed that begins it (first thing in a `pre`)."""
         if flags & num.AFTER_COMMENT or start >= end:
             return start
-        if self.source[start] == 38 and start + 1 < end:
-            if self.source[start + 1] == 35 or self.source[start + 1] == 78:
+        if self.source[start] == ord("&") and start + 1 < end:
+            if self.source[start + 1] == ord("#") or self.source[start + 1] == ord("N"):
                 self.aside = True  # a reference to a line feed, perhaps
-        if self.source[start] == 13:
+        if self.source[start] == ord("\r"):
             start += 1
-            return start + 1 if start < end and self.source[start] == 10 else start
-        return start + 1 if self.source[start] == 10 else start
+            return start + 1 if start < end and self.source[start] == ord("\n") else start
+        return start + 1 if self.source[start] == ord("\n") else start
 
     @cython.cfunc
     def _text_in_body(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.void:
@@ -943,9 +938,9 @@ class Builder:
                 self._close_p()
                 self.form = self._insert(name, t)
         elif what == num.START_TABLE:
-            if self.quirks == 2 and self._p_in_button_scope():
+            if self.quirks == num.QUIRKS_UNKNOWN and self._p_in_button_scope():
                 self.aside = True
-            if not self.quirks:
+            if self.quirks == num.QUIRKS_NO:
                 self._close_p()
             self._insert(name, t)
             self.mode = num.IN_TABLE

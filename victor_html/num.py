@@ -32,6 +32,12 @@ _TABLES = (
         "COPY": tables.COPY,
         "LONGEST_NAME": tables.LONGEST_NAME,
     },
+    # The adoption agency (13.2.6.4.7): rounds; after how many elements one forgets those that are formatting.
+    # How many active formatting elements are alike (13.2.4.3).
+    {"ADOPTION_ROUNDS": 8, "ADOPTION_PASSED": 3, "MOST_ALIKE": 3},
+    # Whether the doctype asks for quirks mode; where a token stands (`construction.Builder.follow`).
+    {"QUIRKS_NO": 0, "QUIRKS_YES": 1, "QUIRKS_UNKNOWN": 2},
+    {"PLACE_HTML": 0, "PLACE_FOREIGN": 1, "PLACE_HOLDER": 2},
 )
 NUMBERS: Final = {name: number for table in _TABLES for name, number in table.items()}
 assert len(NUMBERS) == sum(map(len, _TABLES)), "two numbers have the same name"

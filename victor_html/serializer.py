@@ -45,20 +45,9 @@ class Serializer:
     in_attribute: cython.bint
 
     def __init__(self, *views: object):
-        (
-            self.classes,
-            self.element_flags,
-            self.letters,
-            self.letter_ends,
-            self.reference_slots,
-            self.reference_rows,
-            self.expansions,
-            self.c1,
-            self.tokens,
-            self.nodes,
-            self.out,
-            self.names,
-        ) = views
+        self.classes, self.element_flags, self.letters, self.letter_ends = views[:4]
+        self.reference_slots, self.reference_rows, self.expansions, self.c1 = views[4:8]
+        self.tokens, self.nodes, self.out, self.names = views[8:]
 
     @cython.ccall
     def serialize(self, source: bytes, room: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -138,7 +127,7 @@ class Serializer:
             return False
         for k in range(self.tokens[token, num.TOKEN_NAME_START], self.tokens[token, num.TOKEN_START]):
             c = self.source[k]
-            self._put(c + 32 if 65 <= c <= 90 else c)
+            self._put(c + 32 if ord("A") <= c <= ord("Z") else c)
         return True
 
     @cython.cfunc
@@ -188,7 +177,7 @@ class Serializer:
         """The attributes of a tag as the standard reads them, each name once."""
         n: cython.int = 0
         while True:
-            while i < end and (self._is_white(self.source[i]) or self.source[i] == 47):
+            while i < end and (self._is_white(self.source[i]) or self.source[i] == ord("/")):
                 i += 1
             if i >= end:
                 return
@@ -197,9 +186,9 @@ class Serializer:
             start = i
             while i < end:
                 c = self.source[i]
-                if c == 47 or self._is_white(c) or (c == 61 and i > start):
+                if c == ord("/") or self._is_white(c) or (c == ord("=") and i > start):
                     break
-                self.out[at + 1 + i - start] = c + 32 if 65 <= c <= 90 else c
+                self.out[at + 1 + i - start] = c + 32 if ord("A") <= c <= ord("Z") else c
                 i += 1
             self.n += i - start
             self.names[n, 0] = cython.cast(cython.int, at)
@@ -208,13 +197,13 @@ class Serializer:
             self._put(34)
             while i < end and self._is_white(self.source[i]):
                 i += 1
-            if i < end and self.source[i] == 61:
+            if i < end and self.source[i] == ord("="):
                 i += 1
                 while i < end and self._is_white(self.source[i]):
                     i += 1
                 quote: cython.uint = self.source[i] if i < end else 0
                 start = i
-                if quote == 34 or quote == 39:
+                if quote == ord('"') or quote == ord("'"):
                     start = i + 1
                     i = start
                     while i < end and self.source[i] != quote:
@@ -225,7 +214,7 @@ class Serializer:
                 self.in_attribute = True
                 self._escaped(start, i)
                 self.in_attribute = False
-                if quote == 34 or quote == 39:
+                if quote == ord('"') or quote == ord("'"):
                     i += 1
             self._put(34)
             if self._was_there(n):
@@ -236,7 +225,7 @@ class Serializer:
     @cython.cfunc
     @cython.inline
     def _is_white(self, c: cython.uint) -> cython.bint:
-        return c == 32 or c == 10 or c == 9 or c == 13 or c == 12
+        return c == ord(" ") or c == ord("\n") or c == ord("\t") or c == ord("\r") or c == ord("\f")
 
     @cython.cfunc
     def _was_there(self, n: cython.int) -> cython.bint:
@@ -274,15 +263,15 @@ class Serializer:
             if i >= end:
                 break
             c = self.source[i]
-            if c == 38:
+            if c == ord("&"):
                 i = self._reference(i, end)
-            elif c == 13:
+            elif c == ord("\r"):
                 self._put(10)
-                i += 2 if i + 1 < end and self.source[i + 1] == 10 else 1
-            elif c == 194 and i + 1 < end and self.source[i + 1] == 160:
+                i += 2 if i + 1 < end and self.source[i + 1] == ord("\n") else 1
+            elif c == 194 and i + 1 < end and self.source[i + 1] == ord("\xa0"):
                 self._put_point(160)
                 i += 2
-            elif c == 60 or c == 62 or c == 34:
+            elif c == ord("<") or c == ord(">") or c == ord('"'):
                 self._put_point(c)
                 i += 1
             else:
@@ -292,15 +281,15 @@ class Serializer:
     @cython.cfunc
     def _put_point(self, point: cython.uint) -> cython.void:
         """A code point as UTF-8, escaped where it must be."""
-        if point == 38:
+        if point == ord("&"):
             self._put_all(b"&amp;")
-        elif point == 60:
+        elif point == ord("<"):
             self._put_all(b"&lt;")
-        elif point == 62:
+        elif point == ord(">"):
             self._put_all(b"&gt;")
-        elif point == 160:
+        elif point == ord("\xa0"):
             self._put_all(b"&nbsp;")
-        elif point == 34 and self.in_attribute:
+        elif point == ord('"') and self.in_attribute:
             self._put_all(b"&quot;")
         elif point < 128:
             self._put(point)
@@ -329,18 +318,18 @@ class Serializer:
         code: cython.uint = _SEED
         best: cython.int = -1
         best_end: cython.int = 0
-        if j < end and self.source[j] == 35:
+        if j < end and self.source[j] == ord("#"):
             return self._numeric_reference(i, end)
         while j < end and j - i <= _LONGEST_REFERENCE:
             c = self.source[j]
-            if not (97 <= c <= 122 or 65 <= c <= 90 or 48 <= c <= 57):
+            if not (ord("a") <= c <= ord("z") or ord("A") <= c <= ord("Z") or ord("0") <= c <= ord("9")):
                 break
             code = ((code ^ c) * _PRIME) & _LOW_BITS
             j += 1
             row = self._find_reference(code)
             if row < 0:
                 continue
-            if j < end and self.source[j] == 59:
+            if j < end and self.source[j] == ord(";"):
                 best = row
                 best_end = j + 1
             elif self.expansions[row, 2]:
@@ -348,7 +337,7 @@ class Serializer:
                 best_end = j
         if best < 0 or (
             self.in_attribute
-            and self.source[best_end - 1] != 59
+            and self.source[best_end - 1] != ord(";")
             and best_end < end
             and self._goes_on(self.source[best_end])
         ):
@@ -361,7 +350,12 @@ class Serializer:
 
     @cython.cfunc
     def _goes_on(self, c: cython.uint) -> cython.bint:
-        return c == 61 or 97 <= c <= 122 or 65 <= c <= 90 or 48 <= c <= 57
+        return (
+            c == ord("=")
+            or ord("a") <= c <= ord("z")
+            or ord("A") <= c <= ord("Z")
+            or ord("0") <= c <= ord("9")
+        )
 
     @cython.cfunc
     def _find_reference(self, code: cython.uint) -> cython.int:
@@ -375,16 +369,16 @@ class Serializer:
     def _numeric_reference(self, i: cython.int, end: cython.int) -> cython.int:
         j: cython.int = i + 2
         point: cython.uint = 0
-        hexadecimal: cython.bint = j < end and (self.source[j] | 32) == 120
+        hexadecimal: cython.bint = j < end and (self.source[j] | 32) == ord("x")
         if hexadecimal:
             j += 1
         start = j
         while j < end:
             c = self.source[j]
             digit = -1
-            if 48 <= c <= 57:
+            if ord("0") <= c <= ord("9"):
                 digit = cython.cast(cython.int, c) - 48
-            elif hexadecimal and 97 <= (c | 32) <= 102:
+            elif hexadecimal and ord("a") <= (c | 32) <= ord("f"):
                 digit = cython.cast(cython.int, c | 32) - 87
             if digit < 0:
                 break
@@ -394,7 +388,7 @@ class Serializer:
         if j == start:
             self._put_point(38)
             return i + 1
-        if j < end and self.source[j] == 59:
+        if j < end and self.source[j] == ord(";"):
             j += 1
         if point == 0 or point > 1114111 or 55296 <= point <= 57343:
             point = 65533

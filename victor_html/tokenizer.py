@@ -17,6 +17,7 @@ if cython.compiled:
 num.check()
 
 _UNLISTED = cython.declare(cython.int, -4096)
+_CUT_OFF = cython.declare(cython.Py_ssize_t, -2)
 _DEEPEST_DRAWING = cython.declare(cython.int, 256)
 _SEED = cython.declare(cython.uint, 2166136261)
 _PRIME = cython.declare(cython.uint, 16777619)
@@ -118,14 +119,14 @@ class Tokenizer:
 
     @cython.cfunc
     def _step(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        if self.source[i] != 60:
+        if self.source[i] != ord("<"):
             return self._text(i, i)
         c: cython.uint = self.source[i + 1] if i + 1 < self.n else 0
         if self.classes[c] & num.IS_LETTER:
             return self._start_tag(i + 1)
-        if c == 47:
+        if c == ord("/"):
             return self._end_tag(i)
-        if c == 33 or c == 63:
+        if c == ord("!") or c == ord("?"):
             return self._declaration(i)
         return self._text(i, i + 1)
 
@@ -174,13 +175,18 @@ class Tokenizer:
         """A run of text from `start`, looked at from `i`, up to what can be a tag."""
         flags: cython.int = num.NOT_WHITE | num.CARE if i > start else 0
         while True:
-            while i < self.n and self.source[i] != 60:
+            while i < self.n and self.source[i] != ord("<"):
                 flags |= self.classes[self.source[i]]
                 i += 1
             if i >= self.n:
                 break
             c: cython.uint = self.source[i + 1] if i + 1 < self.n else 0
-            if self.classes[c] & num.IS_LETTER or c == 33 or c == 63 or (c == 47 and i + 2 < self.n):
+            if (
+                self.classes[c] & num.IS_LETTER
+                or c == ord("!")
+                or c == ord("?")
+                or (c == ord("/") and i + 2 < self.n)
+            ):
                 break
             flags |= num.NOT_WHITE | num.CARE  # a '<' that is text
             i += 1
@@ -195,10 +201,10 @@ class Tokenizer:
         name_end = i
         i = self._read_attributes(i)
         if i < 0:
-            return i if i == -1 else self.n  # cut off inside: no tag at all
+            return self.n if i == _CUT_OFF else i  # cut off inside: no tag at all
         content = self.contents[self.name] & num.CONTENT if self.name > 0 else num.HOLDS_NODES
         if self.leaves_nothing:
-            if self.foreign == 1 or content == num.HOLDS_FOREIGN:
+            if self.foreign == num.PLACE_FOREIGN or content == num.HOLDS_FOREIGN:
                 content = num.HOLDS_NODES
             elif content == num.HOLDS_ELSEWHERE:
                 content = (
@@ -221,7 +227,7 @@ class Tokenizer:
         if name_start >= self.n:
             return self._text(i, i + 1)
         c = self.source[name_start]
-        if c == 62:
+        if c == ord(">"):
             self.joined = True  # '</>' is nothing, and the text around it one run
             return name_start + 1
         if not self.classes[c] & num.IS_LETTER:
@@ -229,7 +235,7 @@ class Tokenizer:
         i = self._read_name(name_start)
         i = self._read_attributes(i)
         if i < 0:
-            return i if i == -1 else self.n
+            return self.n if i == _CUT_OFF else i
         self._emit(self.name, num.END, name_start, i, 0, name_start)
         return i
 
@@ -243,9 +249,9 @@ class Tokenizer:
         mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
         while i < self.n:
             c: cython.uint = self.source[i]
-            if c == 62 or c == 47 or self.classes[c] & white:
+            if c == ord(">") or c == ord("/") or self.classes[c] & white:
                 break
-            if 65 <= c <= 90:
+            if ord("A") <= c <= ord("Z"):
                 c += 32
             code = ((code ^ c) * prime) & _LOW_BITS
             i += 1
@@ -260,7 +266,7 @@ class Tokenizer:
 
     @cython.cfunc
     def _read_attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Just past the tag's '>'; -2 when the page ends inside the tag, -1 when attributes are too many.
+        """Just past the tag's '>'; _CUT_OFF when the page ends inside the tag, -1 for too many attributes.
 
         Sets `attributes_end`, `closed_itself` and `flags`: clean attributes are written as the serialiser
         would write them, so that they can be copied.
@@ -280,13 +286,13 @@ class Tokenizer:
             began = i
             while i < n:
                 c = self.source[i]
-                if not (self.classes[c] & white or c == 47):
+                if not (self.classes[c] & white or c == ord("/")):
                     break
                 i += 1
             if i >= n:
-                return -2
-            if self.source[i] == 62:
-                self.closed_itself = i > began and self.source[i - 1] == 47
+                return _CUT_OFF
+            if self.source[i] == ord(">"):
+                self.closed_itself = i > began and self.source[i - 1] == ord("/")
                 i += 1
                 break
             if n_attributes == num.MOST_ATTRIBUTES:
@@ -297,17 +303,17 @@ class Tokenizer:
                 n_more += 1
                 self.beyond |= n_more > num.TOO_MANY_ATTRIBUTES - num.MOST_ATTRIBUTES
             n_attributes += 1
-            if i != began + 1 or self.source[began] != 32:
+            if i != began + 1 or self.source[began] != ord(" "):
                 clean = False
             code: cython.uint = self.source[i]
-            if 65 <= code <= 90:
+            if ord("A") <= code <= ord("Z"):
                 clean = False
             i += 1  # the first byte belongs to the name, even a '='
             while i < n:
                 c = self.source[i]
-                if c == 61 or c == 62 or c == 47 or self.classes[c] & white:
+                if c == ord("=") or c == ord(">") or c == ord("/") or self.classes[c] & white:
                     break
-                if 65 <= c <= 90:
+                if ord("A") <= c <= ord("Z"):
                     clean = False
                 code = (code * 31 + c) & _LOW_BITS
                 i += 1
@@ -316,35 +322,35 @@ class Tokenizer:
                     clean = False
             self.names[n_attributes - 1] = code
             self.attributes_end = i
-            if i + 1 < n and c == 61 and self.source[i + 1] == 34:
+            if i + 1 < n and c == ord("=") and self.source[i + 1] == ord('"'):
                 i += 2
             else:
                 clean = False
                 while i < n and self.classes[self.source[i]] & white:
                     i += 1
                 if i >= n:
-                    return -2
-                if self.source[i] != 61:
+                    return _CUT_OFF
+                if self.source[i] != ord("="):
                     continue
                 i += 1
                 while i < n and self.classes[self.source[i]] & white:
                     i += 1
                 if i >= n:
-                    return -2
+                    return _CUT_OFF
                 c = self.source[i]
-                if c == 39:
+                if c == ord("'"):
                     i += 1
-                    while i < n and self.source[i] != 39:
+                    while i < n and self.source[i] != ord("'"):
                         i += 1
                     if i >= n:
-                        return -2
+                        return _CUT_OFF
                     i += 1
                     self.attributes_end = i
                     continue
-                if c != 34:
+                if c != ord('"'):
                     while i < n:
                         c = self.source[i]
-                        if c == 62 or self.classes[c] & white:
+                        if c == ord(">") or self.classes[c] & white:
                             break
                         i += 1
                     self.attributes_end = i
@@ -355,12 +361,12 @@ class Tokenizer:
                     i += strcspn(cython.cast(cython.p_char, self.source + i), self.not_plain)
                 c = self.source[i]
                 if self.classes[c] & not_plain:
-                    if c == 34:
+                    if c == ord('"'):
                         break
                     seen = True
                 i += 1
             if i >= n:
-                return -2
+                return _CUT_OFF
             i += 1
             self.attributes_end = i
         self.attributes_end = cut or self.attributes_end
@@ -379,13 +385,13 @@ class Tokenizer:
             return self.n if end < 0 else end + 3
         if (
             i + 3 < self.n
-            and self.source[i + 1] == 33
-            and self.source[i + 2] == 45
-            and self.source[i + 3] == 45
+            and self.source[i + 1] == ord("!")
+            and self.source[i + 2] == ord("-")
+            and self.source[i + 3] == ord("-")
         ):
             self.commented = True
             return self._after_comment(i + 4)
-        if self.source[i + 1] == 33 and self.buffer[i + 2 : i + 9].lower() == b"doctype":
+        if self.source[i + 1] == ord("!") and self.buffer[i + 2 : i + 9].lower() == b"doctype":
             end = self.buffer.find(b">", i)
             end = self.n if end < 0 else end
             self._emit(0, num.DOCTYPE, i, end, 0, 0)
@@ -402,17 +408,17 @@ class Tokenizer:
     def _after_comment(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Just past the comment whose text starts at `i`: '-->', '--!>' or, there, '>' or '->' end it."""
         end: cython.Py_ssize_t = i
-        if i < self.n and self.source[i] == 62:
+        if i < self.n and self.source[i] == ord(">"):
             return i + 1
-        if i + 1 < self.n and self.source[i] == 45 and self.source[i + 1] == 62:
+        if i + 1 < self.n and self.source[i] == ord("-") and self.source[i + 1] == ord(">"):
             return i + 2
         while True:
             end = self.buffer.find(b"--", end)
             if end < 0:
                 return self.n
-            if end + 2 < self.n and self.source[end + 2] == 62:
+            if end + 2 < self.n and self.source[end + 2] == ord(">"):
                 return end + 3
-            if end + 3 < self.n and self.source[end + 2] == 33 and self.source[end + 3] == 62:
+            if end + 3 < self.n and self.source[end + 2] == ord("!") and self.source[end + 3] == ord(">"):
                 return end + 4
             end += 1
 
@@ -434,7 +440,7 @@ class Tokenizer:
         if content == num.HOLDS_TEXT:
             for j in range(i, end):
                 flags |= self.classes[self.source[j]]
-                if self.source[j] == 60:
+                if self.source[j] == ord("<"):
                     flags |= num.CARE
             self._emit(self.name, num.RAW, i, end, flags & (num.NOT_WHITE | num.CARE), 0)
         if end >= self.n:
@@ -459,16 +465,16 @@ class Tokenizer:
             if i < 0 or after >= self.n:
                 return self.n
             c = self.source[i + 1]
-            if c == 33 and self.source[i + 2] == 45:
+            if c == ord("!") and self.source[i + 2] == ord("-"):
                 escaped = True
             elif escaped and (c | 32) == (self.source[name_start] | 32):
                 self.nested = True
-            elif c == 47:
+            elif c == ord("/"):
                 k = 0
                 while k < length and (self.source[i + 2 + k] | 32) == (self.source[name_start + k] | 32):
                     k += 1
                 c = self.source[after]
-                if k == length and (c == 62 or c == 47 or self.classes[c] & num.IS_WHITE):
+                if k == length and (c == ord(">") or c == ord("/") or self.classes[c] & num.IS_WHITE):
                     return i
             i += 1
 
@@ -503,15 +509,15 @@ class Tokenizer:
             if i < 0 or i + 3 >= n:
                 return n
             c = self.source[i + 1]
-            if c == 33 and self.source[i + 2] == 45 and self.source[i + 3] == 45:
-                if i + 4 < n and self.source[i + 4] == 62:  # '<!-->' and '<!--->' open nothing
+            if c == ord("!") and self.source[i + 2] == ord("-") and self.source[i + 3] == ord("-"):
+                if i + 4 < n and self.source[i + 4] == ord(">"):  # '<!-->' and '<!--->' open nothing
                     i += 1
-                elif i + 5 < n and self.source[i + 4] == 45 and self.source[i + 5] == 62:
+                elif i + 5 < n and self.source[i + 4] == ord("-") and self.source[i + 5] == ord(">"):
                     i += 1
                 else:
                     escaped = True
                     i += 4
-            elif c == 47 and self._is_script(i + 2):
+            elif c == ord("/") and self._is_script(i + 2):
                 if not nested:
                     return i
                 nested = False
@@ -526,7 +532,7 @@ class Tokenizer:
     def _is_script(self, i: cython.Py_ssize_t) -> cython.bint:
         """Whether the name at `i` is that of a script, in any case, with something after it."""
         c: cython.uint = self.source[i + 6] if i + 6 < self.n else 0
-        is_end: cython.bint = c == 62 or c == 47 or (self.classes[c] & num.IS_WHITE) != 0
+        is_end: cython.bint = c == ord(">") or c == ord("/") or (self.classes[c] & num.IS_WHITE) != 0
         return is_end and self.buffer[i : i + 6].lower() == b"script"
 
     @cython.cfunc
@@ -539,21 +545,21 @@ class Tokenizer:
             if i < 0:
                 return -1
             c: cython.uint = self.source[i + 1] if i + 1 < self.n else 0
-            if c == 33 and self.buffer[i : i + 9] == b"<![CDATA[":
+            if c == ord("!") and self.buffer[i : i + 9] == b"<![CDATA[":
                 i = self.buffer.find(b"]]>", i)
                 if i < 0:
                     return self.n
                 i += 3
-            elif c == 33 and self.buffer[i : i + 4] == b"<!--":
+            elif c == ord("!") and self.buffer[i : i + 4] == b"<!--":
                 i = self._after_comment(i + 4)
-            elif c == 33 or c == 63:
+            elif c == ord("!") or c == ord("?"):
                 i = self._after_bogus_comment(i)
-            elif c == 47:
+            elif c == ord("/"):
                 if i + 2 >= self.n or not self.classes[self.source[i + 2]] & num.IS_LETTER:
                     return -1
                 i = self._read_attributes(self._read_name(i + 2))
                 if i < 0:
-                    return -1 if i == -1 else self.n
+                    return self.n if i == _CUT_OFF else i
                 if self.name not in open_names:
                     return -1
                 while open_names.pop() != self.name:
@@ -564,7 +570,7 @@ class Tokenizer:
             elif self.classes[c] & num.IS_LETTER:
                 i = self._read_attributes(self._read_name(i + 1))
                 if i < 0:
-                    return -1 if i == -1 else self.n
+                    return self.n if i == _CUT_OFF else i
                 if embeds[len(embeds) - 1] or len(open_names) >= _DEEPEST_DRAWING:
                     return -1
                 content = self.contents[self.name] if self.name > 0 else 0

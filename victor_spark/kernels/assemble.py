@@ -48,12 +48,12 @@ def assemble(
                 i += 1
             if i < block:  # one line break or space where code was dropped
                 start = _last_line(gaps, start, end)
-                out[n] = 10 if start > gap_ends[last] else 32
-                start = start if out[n] == 10 else end
+                out[n] = ord("\n") if start > gap_ends[last] else ord(" ")
+                start = start if out[n] == ord("\n") else end
                 n += 1
         elif last < 0 or paragraphs[block] != paragraphs[last]:
             if last >= 0:
-                out[n] = 10
+                out[n] = ord("\n")
                 n += 1
             if white_space[block] == num.CODE:
                 start = _last_line(gaps, gap_ends[block - 1] if block else 0, end)
@@ -61,14 +61,14 @@ def assemble(
         elif spaces[block] > 1:
             n = _with_tabs(out, n, spaces[block] - 1)
         elif spaces[block] or not _follows(left_out, spaces, last, block):
-            out[n] = 32
+            out[n] = ord(" ")
             n += 1
         for i in range(start, end):
             out[n] = gaps[i]
             n += 1
         if white_space[block] > num.LINES:
             for i in range(starts[block], ends[block]):
-                if points[i] != 13:
+                if points[i] != ord("\r"):
                     out[n] = points[i]
                     n += 1
             last = block
@@ -77,17 +77,17 @@ def assemble(
         n_lines: cython.Py_ssize_t = 0
         for i in range(starts[block], ends[block]):
             c = points[i]
-            if c < 1114112 and (properties[c] & num.CLASS_MASK) == num.WHITE:
+            if c < num.N_CODE_POINTS and (properties[c] & num.CLASS_MASK) == num.WHITE:
                 was_white = True
-                n_lines += c == 10
+                n_lines += c == ord("\n")
                 continue
             if was_white and n_lines and white_space[block] == num.LINES:
                 while n_lines:
-                    out[n] = 10
+                    out[n] = ord("\n")
                     n += 1
                     n_lines -= 1
             elif was_white and not (n_lines and n and is_wide(c) and is_wide(out[n - 1])):
-                out[n] = 32
+                out[n] = ord(" ")
                 n += 1
             was_white = False
             n_lines = 0
@@ -101,7 +101,7 @@ def assemble(
 @cython.inline
 def _with_tabs(out: cython.uint[::1], n: cython.Py_ssize_t, n_tabs: cython.int) -> cython.Py_ssize_t:
     for i in range(n, n + n_tabs):
-        out[i] = 9
+        out[i] = ord("\t")
     return n + n_tabs if n_tabs > 0 else n
 
 
@@ -134,6 +134,6 @@ def _last_line(
     gaps: cython.const[cython.uint][::1], first: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
     """Where the last line of the white space from `first` to `end` begins."""
-    while end > first and gaps[end - 1] != 10:
+    while end > first and gaps[end - 1] != ord("\n"):
         end -= 1
     return end

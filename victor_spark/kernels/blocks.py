@@ -75,7 +75,7 @@ def of_blocks(
     Returns how many rows.
     """
     n: cython.Py_ssize_t = containers.shape[0]
-    n_all: cython.Py_ssize_t = twins.shape[1]
+    last: cython.double = max(twins.shape[1] - 1, 1)
     one: cython.ulonglong = 1
     for r in range(n_containers):
         for i in range(n):
@@ -97,34 +97,24 @@ def of_blocks(
             + counts[num.ROW_N_MIX_TOKENS, i]
         )
         tokens: cython.double = words + counts[num.ROW_N_OTHER_TOKENS, i]
-        tokens = tokens if tokens > 1.0 else 1.0
-        for k in range(5):
+        tokens = max(tokens, 1.0)
+        for k in range(num.ROW_N_OTHER - num.ROW_N_LETTERS + 1):
             rows[r + num.CHAR_ALPHA_REL + k, i] = counts[num.ROW_N_LETTERS + k, i] / n_chars
-        for k in range(4):
+        for k in range(num.ROW_N_OTHER_TOKENS - num.ROW_N_ALPHA_TOKENS + 1):
             rows[r + num.TOKEN_ALPHA_REL + k, i] = counts[num.ROW_N_ALPHA_TOKENS + k, i] / tokens
-        rows[r + num.SENTENCE_AVG_LENGTH, i] = words / (
-            counts[num.ROW_N_SENTENCES, i] if counts[num.ROW_N_SENTENCES, i] > 1 else 1
-        )
+        rows[r + num.SENTENCE_AVG_LENGTH, i] = words / max(counts[num.ROW_N_SENTENCES, i], 1)
         rows[r + num.BLOCK_WORDS, i] = words
         rows[r + num.BLOCK_CHARS, i] = n_chars
-        rows[r + num.BLOCK_WORD_LENGTH, i] = counts[num.ROW_N_LETTERS, i] / (words if words > 1.0 else 1.0)
-        rows[r + num.BLOCK_PLACE, i] = cython.cast(
-            cython.float, first + i - places[num.PLACE_BLOCK, of_block[i]]
-        )
-        rows[r + num.POSITION, i] = (first + i) / (
-            cython.cast(cython.double, n_all - 1) if n_all > 1 else 1.0
-        )
+        rows[r + num.BLOCK_WORD_LENGTH, i] = counts[num.ROW_N_LETTERS, i] / max(words, 1.0)
+        rows[r + num.BLOCK_PLACE, i] = first + i - places[num.PLACE_BLOCK, of_block[i]]
+        rows[r + num.POSITION, i] = (first + i) / last
         rows[r + num.DEPTH_REL, i] = counts[num.ROW_DEPTH, i] - mean_depth
     for i in range(n):  # of blocks with the same letters the first, and how many there are
         k = twins[num.TWINS_FIRST, first + i]
         rows[r + num.FIRST_DUPLICATE, i] = 1.0 if k == first + i and twins[num.TWINS_COUNT, k] > 1 else 0.0
         rows[r + num.DUPLICATE_COUNT, i] = twins[num.TWINS_COUNT, k]
-        rows[r + num.DIV_GROUP_WORD_RATIO, i] = cython.cast(
-            cython.float, ratios[num.RATIO_DIV, counts[num.ROW_DIV_GROUP, i]]
-        )
-        rows[r + num.TD_GROUP_WORD_RATIO, i] = cython.cast(
-            cython.float, ratios[num.RATIO_TD, counts[num.ROW_TD_GROUP, i]]
-        )
+        rows[r + num.DIV_GROUP_WORD_RATIO, i] = ratios[num.RATIO_DIV, counts[num.ROW_DIV_GROUP, i]]
+        rows[r + num.TD_GROUP_WORD_RATIO, i] = ratios[num.RATIO_TD, counts[num.ROW_TD_GROUP, i]]
     return cython.cast(cython.int, r + num.TD_GROUP_WORD_RATIO + 1)
 
 
@@ -175,11 +165,10 @@ def _word_ratios(
         if not linked[i] and groups[i]:
             ratios[row, groups[i]] += n_words[i]
             total += n_words[i]
-    total = total if total > 1.0 else 1.0
+    total = max(total, 1.0)
     for i in range(last + 1):
         ratios[row, i] /= total
-        if ratios[row, i] > greatest:
-            greatest = ratios[row, i]
+        greatest = max(greatest, ratios[row, i])
     return cython.cast(cython.float, greatest)
 
 
@@ -187,13 +176,17 @@ def _word_ratios(
 @cython.inline
 def _small(c: cython.uint) -> cython.uint:
     """A letter's small form where it is at a fixed distance: Latin, Greek and Cyrillic capitals."""
-    if c < 128:
-        return c + 32 if 65 <= c <= 90 else c
-    if (192 <= c <= 222 and c != 215) or 913 <= c <= 939 or 1040 <= c <= 1071:
-        return c + 32
-    if 1024 <= c <= 1039:
-        return c + 80
-    if 256 <= c <= 311 or 330 <= c <= 375:
+    if c < num.N_ASCII:
+        return c | num.SMALL if ord("A") <= c <= ord("Z") else c
+    if (
+        (ord("À") <= c <= ord("Þ") and c != ord("×"))
+        or ord("Α") <= c <= ord("Ϋ")
+        or ord("А") <= c <= ord("Я")
+    ):
+        return c + (ord("я") - ord("Я"))
+    if ord("Ѐ") <= c <= ord("Џ"):
+        return c + (ord("ѐ") - ord("Ѐ"))
+    if ord("Ā") <= c <= ord("ķ") or ord("Ŋ") <= c <= ord("ŷ"):  # in pairs
         return c | 1
     return c
 
@@ -267,12 +260,8 @@ def weigh(
             i += 1
         around = named_elements[num.NAMED_AROUND, e]
         sums[num.NAMES_ALL, e] = sums[num.NAMES_ALL, around] + weight
-        sums[num.NAMES_HIGHEST, e] = (
-            weight if weight > sums[num.NAMES_HIGHEST, around] else sums[num.NAMES_HIGHEST, around]
-        )
-        sums[num.NAMES_LOWEST, e] = (
-            weight if weight < sums[num.NAMES_LOWEST, around] else sums[num.NAMES_LOWEST, around]
-        )
+        sums[num.NAMES_HIGHEST, e] = max(sums[num.NAMES_HIGHEST, around], weight)
+        sums[num.NAMES_LOWEST, e] = min(sums[num.NAMES_LOWEST, around], weight)
         sums[num.NAMES_FADING, e] = sums[num.NAMES_FADING, around] * _FADING + weight
         sums[num.NAMES_INNERMOST, e] = weight
     for e in range(sums.shape[0]):
@@ -297,7 +286,7 @@ def origins(
     n: cython.Py_ssize_t = numbers.shape[0]
     highest: cython.double = 0.0
     total: cython.double = 0.0
-    logits = cython.declare(cython.double[16])
+    logits = cython.declare(cython.double[16])  # at least as many as there are collections
     for k in range(weights.shape[0]):
         logits[k] = weights[k, n]
         for e in range(n):

@@ -9,6 +9,28 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
+_WIDE = cython.declare(cython.uint, 0x3000)  # and from here on characters as wide as ideographs
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _kind(letters: cython.bint, digits: cython.bint, rest: cython.bint) -> cython.int:
+    """The kind of a token with such characters."""
+    if letters:
+        return num.TOKEN_MIX if digits else num.TOKEN_ALPHA
+    return num.TOKEN_NUM if digits else num.TOKEN_OTHER if rest else num.TOKEN_NONE
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _marks_url(c: cython.uint, before: cython.uint, first: cython.uint) -> cython.bint:
+    """Whether a character with two before it is the end of `://`, or of `ww.` in any case."""
+    if c == ord("/"):
+        return before == ord("/") and first == ord(":")
+    return c == ord(".") and (before | first | num.SMALL) == ord("w")
+
 
 @cython.ccall
 def measure(
@@ -25,6 +47,7 @@ def measure(
     without them counts as any other token, but not when only punctuation is.
     """
     i: cython.Py_ssize_t
+    n_tokens = cython.declare(cython.int[5])  # num.N_TOKEN_KINDS
     # As variables, because a literal beyond 63 bits makes Cython fall back to Python integers.
     seed: cython.ulonglong = 14695981039346656037
     prime: cython.ulonglong = 1099511628211
@@ -32,7 +55,9 @@ def measure(
 
     for block in range(rows.shape[1]):
         n_letters = n_digits = n_punctuation = n_white = n_other = 0
-        n_alpha = n_num = n_mix = n_rest = n_unspaced = n_sentences = 0
+        n_unspaced = n_sentences = 0
+        for token in range(num.N_TOKEN_KINDS):
+            n_tokens[token] = 0
         token_letters = token_digits = token_rest = token_unspaced = False
         begins = -1
         ended = 0
@@ -44,7 +69,7 @@ def measure(
         end = rows[num.ROW_TEXT_END, block]
         while i < end:
             c = text[i]
-            bits: cython.int = properties[c] if c < 1114112 else 0
+            bits: cython.int = properties[c] if c < num.N_CODE_POINTS else 0
             kind = bits & num.CLASS_MASK
             if pending and (kind == num.WHITE or not (bits & (num.CLOSING | num.SENTENCE_END))):
                 # An end mark counts when the sentence really stops there: before white space.
@@ -63,7 +88,7 @@ def measure(
                     token_letters = True
                     while i + 1 < end:  # the letters that follow
                         c = text[i + 1]
-                        following: cython.int = properties[c] if c < 1114112 else 0
+                        following: cython.int = properties[c] if c < num.N_CODE_POINTS else 0
                         if (following & (num.CLASS_MASK | num.UNSPACED)) != num.LETTER:
                             break
                         n_letters += 1
@@ -79,15 +104,7 @@ def measure(
                 ended = 0
             elif kind == num.WHITE:
                 n_white += 1
-                if token_letters or token_digits or token_rest:
-                    if token_letters and token_digits:
-                        n_mix += 1
-                    elif token_letters:
-                        n_alpha += 1
-                    elif token_digits:
-                        n_num += 1
-                    elif not token_unspaced:
-                        n_rest += 1
+                n_tokens[_kind(token_letters, token_digits, token_rest and not token_unspaced)] += 1
                 token_letters = token_digits = token_rest = token_unspaced = False
             else:
                 if kind == num.PUNCTUATION:
@@ -95,30 +112,20 @@ def measure(
                 else:
                     n_other += 1
                 token_rest = True
-                if bits & num.SENTENCE_END or ((c == 59 or c == 894) and previous & num.GREEK):
+                is_question: cython.bint = c == ord(";") or c == ord("\u037e")  # after Greek
+                if bits & num.SENTENCE_END or (is_question and previous & num.GREEK):
                     ended = 1
-                    if c > 0x2FFF:  # full-width marks end a sentence without white space
+                    if c >= _WIDE:  # full-width marks end a sentence without white space
                         n_sentences += 1
                     else:
                         pending = True
                 elif not bits & num.CLOSING:
                     ended = 0
-                if c == 47 and i >= start + 2 and text[i - 1] == 47 and text[i - 2] == 58:
-                    url_mark = 1
-                elif c == 64:
-                    url_mark = 1
-                elif c == 46 and i >= start + 2 and (text[i - 1] | text[i - 2] | 32) == 119:
+                if c == ord("@") or (i >= start + 2 and _marks_url(c, text[i - 1], text[i - 2])):
                     url_mark = 1
             previous = bits
             i += 1
-        if token_letters and token_digits:
-            n_mix += 1
-        elif token_letters:
-            n_alpha += 1
-        elif token_digits:
-            n_num += 1
-        elif token_rest and not token_unspaced:
-            n_rest += 1
+        n_tokens[_kind(token_letters, token_digits, token_rest and not token_unspaced)] += 1
         if pending:
             n_sentences += 1
         rows[num.ROW_N_LETTERS, block] = n_letters
@@ -126,10 +133,10 @@ def measure(
         rows[num.ROW_N_PUNCTUATION, block] = n_punctuation
         rows[num.ROW_N_WHITE, block] = n_white
         rows[num.ROW_N_OTHER, block] = n_other
-        rows[num.ROW_N_ALPHA_TOKENS, block] = n_alpha + (n_unspaced + 1) // 2
-        rows[num.ROW_N_NUM_TOKENS, block] = n_num
-        rows[num.ROW_N_MIX_TOKENS, block] = n_mix
-        rows[num.ROW_N_OTHER_TOKENS, block] = n_rest
+        rows[num.ROW_N_ALPHA_TOKENS, block] = n_tokens[num.TOKEN_ALPHA] + (n_unspaced + 1) // 2
+        rows[num.ROW_N_NUM_TOKENS, block] = n_tokens[num.TOKEN_NUM]
+        rows[num.ROW_N_MIX_TOKENS, block] = n_tokens[num.TOKEN_MIX]
+        rows[num.ROW_N_OTHER_TOKENS, block] = n_tokens[num.TOKEN_OTHER]
         rows[num.ROW_N_SENTENCES, block] = n_sentences
         rows[num.ROW_SENTENCE_BEGIN, block] = 1 if begins == 1 else 0
         rows[num.ROW_SENTENCE_END, block] = ended

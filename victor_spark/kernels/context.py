@@ -10,8 +10,14 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
-_FAR = cython.declare(cython.float, 1000.0)
-_N_AROUND = cython.declare(cython.int, 4)
+_FAR = cython.declare(cython.float, 1000.0)  # from a likely paragraph, where there is none or none so near
+_NO_LOGIT = cython.declare(cython.float, -9.0)  # of a block that isn't there
+_ABSENT = cython.declare(cython.float, -1.0)  # what a row says of a paragraph that isn't there
+_LIKELY = cython.declare(cython.double, 0.5)  # a guess above it is one of content
+_MOST_WORDS = cython.declare(cython.double, 60.0)  # of a paragraph, in windows and runs
+_ONE_MORE = cython.declare(cython.double, 0.1)  # words of each block, so that those without any count, too
+_LEAST = cython.declare(cython.double, 1e-9)  # words of a divisor
+_LEAST_REST = cython.declare(cython.double, 1e-6)  # words of other paragraphs; fewer are rounding errors
 
 
 @cython.ccall
@@ -25,20 +31,20 @@ def of_blocks(
 ) -> cython.int:
     """Fills `rows` with the logits of the guesses two blocks before to two after, and `masses`.
 
-    Words count one tenth more than they are, so that blocks without any count, too.
+    A block counts _ONE_MORE words than it has.
     """
     n: cython.Py_ssize_t = logits.shape[0]
-    for by in range(-2, 3):
+    for by in range(-num.BLOCK_GUESS_REACH, num.BLOCK_GUESS_REACH + 1):
         for i in range(n):
-            rows[by + 2, i] = logits[i + by] if 0 <= i + by < n else -9.0
+            rows[by + num.BLOCK_GUESS_REACH, i] = logits[i + by] if 0 <= i + by < n else _NO_LOGIT
     for i in range(masses.shape[1]):
         masses[num.MASS_CONTENT, i] = 0.0
         masses[num.MASS_WORDS, i] = 0.0
     for i in range(n):
-        weight = n_words[i] + 0.1
+        weight = n_words[i] + _ONE_MORE
         masses[num.MASS_CONTENT, of_block[i]] += weight * guesses[i]
         masses[num.MASS_WORDS, of_block[i]] += weight
-    return 5
+    return 2 * num.BLOCK_GUESS_REACH + 1
 
 
 @cython.ccall
@@ -53,76 +59,50 @@ def of_paragraphs(
 ) -> cython.int:
     """Fills `rows`, a column a paragraph, and `page`, one number for all blocks.
 
-    `scratch` (4, n_paragraphs) and `elements` (4, n_elements) are scratch space. Returns how many rows.
+    `scratch` (num.GUESS_SCRATCH, n_paragraphs) and `elements` (num.GUESS_ELEMENTS, n_elements) are scratch
+    space. Returns how many rows.
     """
     n: cython.Py_ssize_t = masses.shape[1]
-    first: cython.Py_ssize_t = 0
-    last: cython.Py_ssize_t = 0
-    after_lowest: cython.Py_ssize_t = 0
     total: cython.double = 0.0
     words: cython.double = 0.0
+    weighted: cython.double = 0.0
+    weights: cython.double = 0.0
     weight: cython.double
-    lowest: cython.double = 0.0
-    highest: cython.double = 0.0
-    running: cython.double = 0.0
-    inside: cython.double = 0.0
     most: cython.float = 0.0
-    since: cython.float = _FAR
     n_good: cython.int = 0
     for p in range(n):
         total += masses[num.MASS_CONTENT, p]
         words += masses[num.MASS_WORDS, p]
-        rows[0, p] = masses[num.MASS_CONTENT, p] / masses[num.MASS_WORDS, p]
-        if rows[0, p] > most:
-            most = rows[0, p]
-        if rows[0, p] > 0.5:
-            n_good += 1
-    total = total if total > 1e-9 else 1e-9
-    r = 1
-    for by in range(-4, 5):  # the neighbours' guesses
+        rows[num.OWN_GUESS, p] = masses[num.MASS_CONTENT, p] / masses[num.MASS_WORDS, p]
+        most = max(most, rows[num.OWN_GUESS, p])
+        n_good += rows[num.OWN_GUESS, p] > _LIKELY
+        weight = min(masses[num.MASS_WORDS, p], _MOST_WORDS)
+        weighted += weight * rows[num.OWN_GUESS, p]
+        weights += weight
+        scratch[num.GUESS_SCRATCH_CONTENT_UP_TO, p] = weighted
+        scratch[num.GUESS_SCRATCH_WORDS_UP_TO, p] = weights
+    total = max(total, _LEAST)
+    r = num.OWN_GUESS + 1
+    for by in range(-num.GUESS_REACH, num.GUESS_REACH + 1):  # the neighbours' guesses
         if by:
             for p in range(n):
-                rows[r, p] = rows[0, p + by] if 0 <= p + by < n else -1.0
+                rows[r, p] = rows[num.OWN_GUESS, p + by] if 0 <= p + by < n else _ABSENT
             r += 1
-    for p in range(n):  # running totals for the windows, and the best run of likely paragraphs
-        weight = masses[num.MASS_WORDS, p] if masses[num.MASS_WORDS, p] < 60.0 else 60.0
-        scratch[0, p] = (scratch[0, p - 1] if p else 0.0) + weight * rows[0, p]
-        scratch[1, p] = (scratch[1, p - 1] if p else 0.0) + weight
-        if running < lowest:
-            lowest = running
-            after_lowest = p
-        running += weight * (rows[0, p] - 0.5)
-        if p == 0 or running - lowest > highest:
-            highest = running - lowest
-            first = after_lowest
-            last = p
-    for k in range(3):
-        by = 3 if k == 0 else 8 if k == 1 else 25
+    for k in range(num.N_WINDOWS):
+        reach = (
+            num.GUESS_WINDOW_NEAR if k == 0 else num.GUESS_WINDOW_MIDDLE if k == 1 else num.GUESS_WINDOW_FAR
+        )
         for p in range(n):
-            low = p - by
-            high = p + by if p + by < n else n - 1
-            weight = scratch[1, high]
-            running = scratch[0, high]
+            low = p - reach
+            high = p + reach if p + reach < n else n - 1
+            weight = scratch[num.GUESS_SCRATCH_WORDS_UP_TO, high]
+            weighted = scratch[num.GUESS_SCRATCH_CONTENT_UP_TO, high]
             if low > 0:
-                weight -= scratch[1, low - 1]
-                running -= scratch[0, low - 1]
-            rows[r, p] = running / weight
+                weight -= scratch[num.GUESS_SCRATCH_WORDS_UP_TO, low - 1]
+                weighted -= scratch[num.GUESS_SCRATCH_CONTENT_UP_TO, low - 1]
+            rows[r, p] = weighted / weight
         r += 1
-    running = 0.0
-    for p in range(n):  # how much of the content stands before and after; the way to the best run
-        rows[r + num.GUESS_BEFORE, p] = running / total
-        running += masses[num.MASS_CONTENT, p]
-        rows[r + num.GUESS_AFTER, p] = (total - running) / total
-        rows[r + num.GUESS_RUN, p] = p - first if p < first else p - last if p > last else 0
-        if first <= p <= last:
-            inside += masses[num.MASS_CONTENT, p]
-        since = 0.0 if rows[0, p] > 0.5 else since + 1.0 if since < _FAR else _FAR
-        rows[r + num.GUESS_SINCE, p] = since
-    since = _FAR
-    for q in range(n):
-        p = n - 1 - q
-        since = 0.0 if rows[0, p] > 0.5 else since + 1.0 if since < _FAR else _FAR
-        rows[r + num.GUESS_UNTIL, p] = since
+    page[num.GUESS_PAGE_RUN] = _of_run(masses, total, rows, r)
     r = _of_elements(masses, places, last_inside, total, elements, rows, r + num.GUESS_UNTIL + 1)
     r = _of_kin(masses, places, num.PLACE_PATH, total, scratch, rows, r)
     r = _of_kin(masses, places, num.PLACE_CLASS, total, scratch, rows, r)
@@ -130,8 +110,54 @@ def of_paragraphs(
     page[num.GUESS_PAGE_SHARE] = total / words
     page[num.GUESS_PAGE_PARAGRAPHS] = n_good
     page[num.GUESS_PAGE_MOST] = most
-    page[num.GUESS_PAGE_RUN] = inside / total
     return cython.cast(cython.int, r)
+
+
+@cython.cfunc
+def _of_run(
+    masses: cython.const[cython.double][:, ::1],
+    total: cython.double,
+    rows: cython.float[:, ::1],
+    r: cython.Py_ssize_t,
+) -> cython.float:
+    """The content before and after, the way to the best run of likely paragraphs and to the next of them.
+
+    Fills the rows num.GUESS from `r` on. Returns the run's share of the content.
+    """
+    n: cython.Py_ssize_t = masses.shape[1]
+    first: cython.Py_ssize_t = 0
+    last: cython.Py_ssize_t = 0
+    after_lowest: cython.Py_ssize_t = 0
+    lowest: cython.double = 0.0
+    highest: cython.double = 0.0
+    running: cython.double = 0.0
+    inside: cython.double = 0.0
+    since: cython.float = _FAR
+    for p in range(n):
+        if running < lowest:
+            lowest = running
+            after_lowest = p
+        running += min(masses[num.MASS_WORDS, p], _MOST_WORDS) * (rows[num.OWN_GUESS, p] - _LIKELY)
+        if p == 0 or running - lowest > highest:
+            highest = running - lowest
+            first = after_lowest
+            last = p
+    running = 0.0
+    for p in range(n):
+        rows[r + num.GUESS_BEFORE, p] = running / total
+        running += masses[num.MASS_CONTENT, p]
+        rows[r + num.GUESS_AFTER, p] = (total - running) / total
+        rows[r + num.GUESS_RUN, p] = p - first if p < first else p - last if p > last else 0
+        if first <= p <= last:
+            inside += masses[num.MASS_CONTENT, p]
+        since = 0.0 if rows[num.OWN_GUESS, p] > _LIKELY else since + 1.0 if since < _FAR else _FAR
+        rows[r + num.GUESS_SINCE, p] = since
+    since = _FAR
+    for q in range(n):
+        p = n - 1 - q
+        since = 0.0 if rows[num.OWN_GUESS, p] > _LIKELY else since + 1.0 if since < _FAR else _FAR
+        rows[r + num.GUESS_UNTIL, p] = since
+    return cython.cast(cython.float, inside / total)
 
 
 @cython.ccall
@@ -149,8 +175,8 @@ def doubt(
     for i in range(guesses.shape[0]):
         entropy = guesses[i] * logs[i]
         entropy += others[i] * logs_of_others[i]
-        sum_of_entropies -= entropy * (words[i] + 0.1)
-        weights += words[i] + 0.1
+        sum_of_entropies -= entropy * (words[i] + _ONE_MORE)
+        weights += words[i] + _ONE_MORE
     return sum_of_entropies / weights
 
 
@@ -168,34 +194,35 @@ def _of_elements(
     the page's content; then for each but the outermost how likely the rest of the next one is."""
     n: cython.Py_ssize_t = masses.shape[1]
     n_elements: cython.Py_ssize_t = elements.shape[1]
-    for k in range(4):
+    for k in range(elements.shape[0]):
         for e in range(n_elements):
             elements[k, e] = 0.0
     for p in range(n):
         e = places[num.PLACE_ELEMENT, p]
-        elements[2, e] += masses[num.MASS_CONTENT, p]
-        elements[3, e] += masses[num.MASS_WORDS, p]
-    for e in range(1, n_elements):
-        elements[2, e] += elements[2, e - 1]
-        elements[3, e] += elements[3, e - 1]
-    for e in range(n_elements):
-        p = last_inside[e]
-        if p >= n_elements or e == 0:
-            p = n_elements - 1
-        for k in range(2):
-            elements[k, e] = elements[2 + k, p] - (elements[2 + k, e - 1] if e else 0.0)
-    for k in range(_N_AROUND):
+        elements[num.GUESS_ELEMENT_CONTENT_UP_TO, e] += masses[num.MASS_CONTENT, p]
+        elements[num.GUESS_ELEMENT_WORDS_UP_TO, e] += masses[num.MASS_WORDS, p]
+    for k in range(num.GUESS_ELEMENT_CONTENT_UP_TO, num.GUESS_ELEMENT_WORDS_UP_TO + 1):
+        for e in range(1, n_elements):
+            elements[k, e] += elements[k, e - 1]
+        for e in range(n_elements):
+            last = last_inside[e] if 0 < e and last_inside[e] < n_elements else n_elements - 1
+            inside = elements[k, last] - (elements[k, e - 1] if e else 0.0)
+            elements[k - num.GUESS_ELEMENT_CONTENT_UP_TO, e] = inside
+    for k in range(num.N_AROUND):
         for p in range(n):
             e = places[num.PLACE_ELEMENT + k, p]
-            rows[r, p] = elements[0, e] / (elements[1, e] if elements[1, e] > 1e-9 else 1e-9)
-            rows[r + 1, p] = elements[0, e] / total
+            content: cython.double = elements[num.GUESS_ELEMENT_CONTENT, e]
+            words: cython.double = elements[num.GUESS_ELEMENT_WORDS, e]
+            rows[r, p] = content / (words if words > _LEAST else _LEAST)
+            rows[r + 1, p] = content / total
         r += 2
-    for k in range(1, _N_AROUND):
+    for k in range(1, num.N_AROUND):
         for p in range(n):
             e = places[num.PLACE_ELEMENT + k, p]
             inner = places[num.PLACE_ELEMENT + k - 1, p]
-            words = elements[1, e] - elements[1, inner]
-            rows[r, p] = (elements[0, e] - elements[0, inner]) / words if words > 1e-6 else -1.0
+            content = elements[num.GUESS_ELEMENT_CONTENT, e] - elements[num.GUESS_ELEMENT_CONTENT, inner]
+            words = elements[num.GUESS_ELEMENT_WORDS, e] - elements[num.GUESS_ELEMENT_WORDS, inner]
+            rows[r, p] = content / words if words > _LEAST_REST else _ABSENT
         r += 1
     return r
 
@@ -213,16 +240,18 @@ def _of_kin(
     """How likely the paragraphs of the same kin are content, their share of it, and the others of them."""
     n: cython.Py_ssize_t = masses.shape[1]
     for p in range(n):
-        scratch[2, p] = 0.0
-        scratch[3, p] = 0.0
+        scratch[num.GUESS_SCRATCH_KIN_CONTENT, p] = 0.0
+        scratch[num.GUESS_SCRATCH_KIN_WORDS, p] = 0.0
     for p in range(n):
         g = places[kin, p]
-        scratch[2, g] += masses[num.MASS_CONTENT, p]
-        scratch[3, g] += masses[num.MASS_WORDS, p]
+        scratch[num.GUESS_SCRATCH_KIN_CONTENT, g] += masses[num.MASS_CONTENT, p]
+        scratch[num.GUESS_SCRATCH_KIN_WORDS, g] += masses[num.MASS_WORDS, p]
     for p in range(n):
-        g = places[kin, p]
-        rows[r, p] = scratch[2, g] / scratch[3, g]
-        rows[r + 1, p] = scratch[2, g] / total
-        others = scratch[3, g] - masses[num.MASS_WORDS, p]
-        rows[r + 2, p] = (scratch[2, g] - masses[num.MASS_CONTENT, p]) / others if others > 1e-6 else -1.0
-    return r + 3
+        content: cython.double = scratch[num.GUESS_SCRATCH_KIN_CONTENT, places[kin, p]]
+        words: cython.double = scratch[num.GUESS_SCRATCH_KIN_WORDS, places[kin, p]]
+        rows[r + num.GUESS_KIN_MEAN, p] = content / words
+        rows[r + num.GUESS_KIN_SHARE, p] = content / total
+        words -= masses[num.MASS_WORDS, p]
+        content -= masses[num.MASS_CONTENT, p]
+        rows[r + num.GUESS_KIN_OTHERS, p] = content / words if words > _LEAST_REST else _ABSENT
+    return r + num.GUESS_KIN_OTHERS + 1

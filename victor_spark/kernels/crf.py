@@ -6,6 +6,11 @@ Victor, section 3.1, steps 5 to 7. Cython pure Python mode.
 
 import cython
 from cython.cimports.libc.math import exp, log
+from cython.cimports.victor_spark.kernels import num
+
+num.check()
+
+_LEAST_CONTENT = cython.declare(cython.double, 1e-300)  # of a divisor
 
 
 @cython.ccall
@@ -51,15 +56,13 @@ def state_scores(
     n: cython.Py_ssize_t = codes.shape[1]
     reach: cython.Py_ssize_t = (boundary.shape[0] - 1) // 2
     for i in range(n):
-        scores[i, 0] = bias[0]
-        scores[i, 1] = bias[1]
-        scores[i, 2] = bias[2]
+        for label in range(num.N_LABELS):
+            scores[i, label] = bias[label]
         for r in range(2 * reach + 1):
             j: cython.Py_ssize_t = i + r - reach
             if j < 0 or j >= n:
-                scores[i, 0] += boundary[r, 0]
-                scores[i, 1] += boundary[r, 1]
-                scores[i, 2] += boundary[r, 2]
+                for label in range(num.N_LABELS):
+                    scores[i, label] += boundary[r, label]
     for feature in range(codes.shape[0]):
         any_code: cython.uchar = 0
         for j in range(n):
@@ -73,21 +76,21 @@ def state_scores(
             for r in range(2 * reach + 1):
                 i = j - (r - reach)
                 if 0 <= i < n:
-                    scores[i, 0] += singles[feature, code, r, 0]
-                    scores[i, 1] += singles[feature, code, r, 1]
-                    scores[i, 2] += singles[feature, code, r, 2]
+                    for label in range(num.N_LABELS):
+                        scores[i, label] += singles[feature, code, r, label]
     for row in range(conjunctions.shape[0]):
         for i in range(n):
             code = 0
-            for part in range(conjunctions[row, 1]):
-                j = i + conjunctions[row, 3 + 3 * part]
+            for part in range(conjunctions[row, num.CONJUNCTION_N_PARTS]):
+                at = num.N_PART_COLUMNS * part
+                j = i + conjunctions[row, at + num.CONJUNCTION_OFFSET]
                 if 0 <= j < n:
-                    code += codes[conjunctions[row, 2 + 3 * part], j] * conjunctions[row, 4 + 3 * part]
+                    feature = conjunctions[row, at + num.CONJUNCTION_FEATURE]
+                    code += codes[feature, j] * conjunctions[row, at + num.CONJUNCTION_STRIDE]
             if code:
-                code += conjunctions[row, 0]
-                scores[i, 0] += conjunction_weights[code, 0]
-                scores[i, 1] += conjunction_weights[code, 1]
-                scores[i, 2] += conjunction_weights[code, 2]
+                code += conjunctions[row, num.CONJUNCTION_FIRST_WEIGHT]
+                for label in range(num.N_LABELS):
+                    scores[i, label] += conjunction_weights[code, label]
     return 0
 
 
@@ -99,65 +102,44 @@ def forward_backward(
 ) -> cython.int:
     """Turns state scores, which it writes over, and transitions[from, to] into marginal probabilities (n, 3).
 
-    Scaled so that each row of the forward pass sums to 1; time and memory are linear in n.
+    Scaled so that each row of the forward pass sums to 1; time and memory are linear in n. Sums over labels
+    are written out, in the order of blocks.LABELS.
     """
     n: cython.Py_ssize_t = states.shape[0]
-    e0: cython.double
-    e1: cython.double
-    e2: cython.double
-    t00: cython.double = exp(transitions[0, 0])
-    t01: cython.double = exp(transitions[0, 1])
-    t02: cython.double = exp(transitions[0, 2])
-    t10: cython.double = exp(transitions[1, 0])
-    t11: cython.double = exp(transitions[1, 1])
-    t12: cython.double = exp(transitions[1, 2])
-    t20: cython.double = exp(transitions[2, 0])
-    t21: cython.double = exp(transitions[2, 1])
-    t22: cython.double = exp(transitions[2, 2])
+    step = cython.declare(cython.double[9])  # from each label to each, N_LABELS * from + to
+    back = cython.declare(cython.double[3])
+    product = cython.declare(cython.double[3])
+    for label in range(num.N_LABELS):
+        back[label] = 1.0
+        for to in range(num.N_LABELS):
+            step[num.N_LABELS * label + to] = exp(transitions[label, to])
     for i in range(n):
-        total = states[i, 0]
-        if states[i, 1] > total:
-            total = states[i, 1]
-        if states[i, 2] > total:
-            total = states[i, 2]
-        states[i, 0] = exp(states[i, 0] - total)
-        states[i, 1] = exp(states[i, 1] - total)
-        states[i, 2] = exp(states[i, 2] - total)
-    e0 = e1 = e2 = 1.0
-    for i in range(n):
-        if i:
-            b0 = marginals[i - 1, 0]
-            b1 = marginals[i - 1, 1]
-            b2 = marginals[i - 1, 2]
-            e0 = b0 * t00 + b1 * t10 + b2 * t20
-            e1 = b0 * t01 + b1 * t11 + b2 * t21
-            e2 = b0 * t02 + b1 * t12 + b2 * t22
-        e0 *= states[i, 0]
-        e1 *= states[i, 1]
-        e2 *= states[i, 2]
-        total = e0 + e1 + e2
-        marginals[i, 0] = e0 / total
-        marginals[i, 1] = e1 / total
-        marginals[i, 2] = e2 / total
-    b0 = b1 = b2 = 1.0
+        highest: cython.double = max(states[i, 0], states[i, 1], states[i, 2])
+        for label in range(num.N_LABELS):
+            states[i, label] = exp(states[i, label] - highest)
+            product[label] = states[i, label]
+            if i:
+                product[label] *= (
+                    marginals[i - 1, 0] * step[label]
+                    + marginals[i - 1, 1] * step[num.N_LABELS + label]
+                    + marginals[i - 1, 2] * step[2 * num.N_LABELS + label]
+                )
+        total: cython.double = product[0] + product[1] + product[2]
+        for label in range(num.N_LABELS):
+            marginals[i, label] = product[label] / total
     for i in range(n - 2, -1, -1):
-        e0 = b0 * states[i + 1, 0]
-        e1 = b1 * states[i + 1, 1]
-        e2 = b2 * states[i + 1, 2]
-        b0 = t00 * e0 + t01 * e1 + t02 * e2
-        b1 = t10 * e0 + t11 * e1 + t12 * e2
-        b2 = t20 * e0 + t21 * e1 + t22 * e2
-        total = b0 + b1 + b2
-        b0 /= total
-        b1 /= total
-        b2 /= total
-        e0 = marginals[i, 0] * b0
-        e1 = marginals[i, 1] * b1
-        e2 = marginals[i, 2] * b2
-        total = e0 + e1 + e2
-        marginals[i, 0] = e0 / total
-        marginals[i, 1] = e1 / total
-        marginals[i, 2] = e2 / total
+        for label in range(num.N_LABELS):
+            product[label] = back[label] * states[i + 1, label]
+        for label in range(num.N_LABELS):
+            at = num.N_LABELS * label
+            back[label] = step[at] * product[0] + step[at + 1] * product[1] + step[at + 2] * product[2]
+        total = back[0] + back[1] + back[2]
+        for label in range(num.N_LABELS):
+            back[label] /= total
+            product[label] = marginals[i, label] * back[label]
+        total = product[0] + product[1] + product[2]
+        for label in range(num.N_LABELS):
+            marginals[i, label] = product[label] / total
     return 0
 
 
@@ -168,10 +150,10 @@ def log_odds(
     """Fills `rows` (2, n): the log-odds of content, P(other) at least `least` from 0 and 1; P(header)."""
     other: cython.double
     for i in range(marginals.shape[0]):
-        other = marginals[i, 2]
+        other = marginals[i, num.LABEL_OTHER]
         other = least if other < least else 1.0 - least if other > 1.0 - least else other
-        rows[0, i] = cython.cast(cython.float, log((1.0 - other) / other))
-        rows[1, i] = cython.cast(cython.float, marginals[i, 0])
+        rows[num.CRF_CONTENT, i] = cython.cast(cython.float, log((1.0 - other) / other))
+        rows[num.CRF_HEADER, i] = cython.cast(cython.float, marginals[i, num.LABEL_HEADER])
     return 0
 
 
@@ -191,9 +173,9 @@ def revise(
     for i in range(marginals.shape[0]):
         part = most_of_chain * exp(-words[i])
         content = 1.0 / (1.0 + exp(-((1.0 - part) * trees[i] + part * chain[i])))
-        header: cython.double = marginals[i, 0] + marginals[i, 1]
-        header = marginals[i, 0] / (header if header > 1e-300 else 1e-300)
-        revised[i, 0] = content * header
-        revised[i, 1] = content * (1.0 - header)
-        revised[i, 2] = 1.0 - content
+        header: cython.double = marginals[i, num.LABEL_HEADER]
+        header /= max(header + marginals[i, num.LABEL_TEXT], _LEAST_CONTENT)
+        revised[i, num.LABEL_HEADER] = content * header
+        revised[i, num.LABEL_TEXT] = content * (1.0 - header)
+        revised[i, num.LABEL_OTHER] = 1.0 - content
     return 0

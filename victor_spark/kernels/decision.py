@@ -81,17 +81,17 @@ def expected_f1(
     f1: cython.double = 0.0
     for i in range(words.shape[0]):
         k = _level(marginals[i, num.LABEL_OTHER])
-        n_words[0, k] += words[i]
+        n_words[num.DOWN_TO_ALL, k] += words[i]
         if kept[i]:
-            n_words[1, k] += words[i]
+            n_words[num.DOWN_TO_KEPT, k] += words[i]
             n_kept += words[i]
     if n_kept == 0.0:
         return 0.0
     for k in range(num.LEVELS):
         if k:
-            n_words[0, k] += n_words[0, k - 1]
-            n_words[1, k] += n_words[1, k - 1]
-        f1 += n_words[1, k] / (n_kept + n_words[0, k])
+            n_words[num.DOWN_TO_ALL, k] += n_words[num.DOWN_TO_ALL, k - 1]
+            n_words[num.DOWN_TO_KEPT, k] += n_words[num.DOWN_TO_KEPT, k - 1]
+        f1 += n_words[num.DOWN_TO_KEPT, k] / (n_kept + n_words[num.DOWN_TO_ALL, k])
     return f1 * 2.0 / num.LEVELS
 
 

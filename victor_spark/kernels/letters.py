@@ -5,16 +5,10 @@ Text is uint32 code points. Cython pure Python mode.
 """
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-KINDS = ("blank", "space", "high", "letter", "doubtful")
-"""U+0020; any white space; beyond ASCII, but no typographic sign and no space; a letter or mark; a character
-that every word has which ftfy finds bad: an uncommon one, with another high one beside it."""
+num.check()
 
-_BLANK = cython.declare(cython.int, 1)
-_SPACE = cython.declare(cython.int, 2)
-_HIGH = cython.declare(cython.int, 4)
-_LETTER = cython.declare(cython.int, 8)
-_DOUBTFUL = cython.declare(cython.int, 16)
 _AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # characters: where all are ASCII nothing is counted
 
 
@@ -23,13 +17,17 @@ _AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # characters: where all are AS
 def _continues(c: cython.uint) -> cython.bint:
     """Whether windows-1252 or iso-8859-1 gives this character for a continuation byte of UTF-8 (80 to BF)."""
     return (
-        128 <= c <= 191
-        or (338 <= c <= 402 and (c <= 339 or 352 <= c <= 353 or c == 376 or 381 <= c <= 382 or c == 402))
-        or c == 710
-        or c == 732
-        or 8211 <= c <= 8250
-        or c == 8364
-        or c == 8482
+        0x80 <= c <= 0xBF
+        or ord("Œ") <= c <= ord("œ")
+        or ord("Š") <= c <= ord("š")
+        or c == ord("Ÿ")
+        or ord("Ž") <= c <= ord("ž")
+        or c == ord("ƒ")
+        or c == ord("ˆ")
+        or c == ord("˜")
+        or 0x2013 <= c <= 0x203A  # dashes, quotes, daggers, dots
+        or c == ord("€")
+        or c == ord("™")
     )
 
 
@@ -57,34 +55,34 @@ def census(
         any_bits = 0
         for i in range(start, end):
             any_bits |= text[i]
-        if any_bits < 128:
+        if any_bits < num.N_ASCII:
             continue
         for i in range(start, end):
             c = text[i]
-            if c < 128:
+            if c < num.N_ASCII:
                 continue
-            replaced += c == 65533
-            controls += c < 160
-            high += c >= 192 and (c < 8192 or c >= 11264)
+            replaced += c == 0xFFFD
+            controls += c < 0xA0
+            high += c >= 0xC0 and (c < 0x2000 or c >= 0x2C00)
             following = text[i + 1] if i + 1 < n else 0
-            if following < 128:
+            if following < num.N_ASCII:
                 continue
-            if 194 <= c <= 244:
+            if 0xC2 <= c <= 0xF4:
                 if not _continues(following):
                     pass
-                elif c < 224:
+                elif c < 0xE0:
                     read_twice += 1
                 elif i + 2 < n and _continues(text[i + 2]):
-                    read_twice += not (following == 160 and text[i + 2] == 187)
-            elif 1040 <= c <= 1103:
-                read_twice += 9552 <= following <= 9619
+                    read_twice += not (following == ord("\xa0") and text[i + 2] == ord("»"))
+            elif ord("А") <= c <= ord("я"):
+                read_twice += 0x2550 <= following <= 0x2593
             if c < size and following < size:
                 begun += (parts[c] & (parts[following] >> 16)) != 0
-    counts[0] = replaced
-    counts[1] = controls
-    counts[2] = high
-    counts[3] = read_twice
-    counts[4] = begun
+    counts[num.CENSUS_REPLACED] = replaced
+    counts[num.CENSUS_CONTROLS] = controls
+    counts[num.CENSUS_HIGH] = high
+    counts[num.CENSUS_READ_TWICE] = read_twice
+    counts[num.CENSUS_BEGUN] = begun
     return 0
 
 
@@ -93,11 +91,11 @@ def census(
 def _beyond_doubt(c: cython.uint) -> cython.bint:
     """Greek, Russian and East Asian letters: a bad word has more than ASCII and these."""
     return (
-        900 <= c <= 974
-        or c == 1025
-        or 1040 <= c <= 1103
-        or c == 1105
-        or 11264 <= c <= 65519  # U+2C00 to U+FFEF
+        0x384 <= c <= 0x3CE
+        or c == ord("Ё")
+        or ord("А") <= c <= ord("я")
+        or c == ord("ё")
+        or 0x2C00 <= c <= 0xFFEF
     )
 
 
@@ -107,7 +105,7 @@ def tell_kinds(
     folding: cython.const[cython.uint][::1],
     kinds: cython.uchar[::1],
 ) -> cython.int:
-    """Fills `kinds` with the KINDS of each character as bits; returns how many are doubtful.
+    """Fills `kinds` with the LOOKS of each character as bits; returns how many are doubtful.
 
     `folding` is langid's table of letters, the last of it for all beyond.
     """
@@ -118,26 +116,26 @@ def tell_kinds(
     for i in range(n):
         c = text[i]
         kind = 0
-        if c == 32:
-            kind = _BLANK | _SPACE
-        elif c < 32 or c == 160 or c == 12288:
-            kind = _SPACE
-        elif c > 160 and (c < 8192 or c > 8303):
-            kind = _HIGH
-        if c >= 128 and not _beyond_doubt(c):
+        if c == ord(" "):
+            kind = num.LOOKS_BLANK | num.LOOKS_SPACE
+        elif c < ord(" ") or c == ord("\xa0") or c == ord("\u3000"):
+            kind = num.LOOKS_SPACE
+        elif c > ord("\xa0") and (c < 0x2000 or c > 0x206F):
+            kind = num.LOOKS_HIGH
+        if c >= num.N_ASCII and not _beyond_doubt(c):
             if (
-                c < 160  # C1 controls are bad alone, and these beside a space or a sign
-                or c == 194
-                or c == 195
-                or c == 338
-                or c == 339
-                or (i > 0 and text[i - 1] >= 128)
-                or (i + 1 < n and text[i + 1] >= 128)
+                c < 0xA0  # C1 controls are bad alone, and these beside a space or a sign
+                or c == ord("Â")
+                or c == ord("Ã")
+                or c == ord("Œ")
+                or c == ord("œ")
+                or (i > 0 and text[i - 1] >= num.N_ASCII)
+                or (i + 1 < n and text[i + 1] >= num.N_ASCII)
             ):
-                kind |= _DOUBTFUL
+                kind |= num.LOOKS_DOUBTFUL
                 n_doubtful += 1
-        if folding[c if c < last else last] != 32:
-            kind |= _LETTER
+        if folding[c if c < last else last] != ord(" "):
+            kind |= num.LOOKS_LETTER
         kinds[i] = kind
     return n_doubtful
 
@@ -152,7 +150,7 @@ def words_with(
 ) -> cython.Py_ssize_t:
     """Fills `words` with those that hold all the kinds wanted, each with the space before it; their length.
 
-    `wanted` are bits of KINDS, and `space` is the kind that separates words. Where words are left out before
+    `wanted` are bits of LOOKS, and `space` is the kind that separates words. Where words are left out before
     a doubtful one, the letter a-z that ends them stays, after a space: ftfy finds `a Â ` bad, `a  Â ` not.
     """
     n: cython.Py_ssize_t = 0
@@ -162,11 +160,11 @@ def words_with(
     for i in range(text.shape[0] + 1):
         if i == text.shape[0] or kinds[i] & space:
             if held & wanted == wanted:
-                if wanted & _DOUBTFUL and start > end:  # other words stand before it
+                if wanted & num.LOOKS_DOUBTFUL and start > end:  # other words stand before it
                     if n:
-                        words[n] = 32
+                        words[n] = ord(" ")
                         n += 1
-                    if 97 <= text[start - 1] <= 122:
+                    if ord("a") <= text[start - 1] <= ord("z"):
                         words[n] = text[start - 1]
                         n += 1
                 for k in range(start, i):

@@ -6,8 +6,6 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
-_LINES = cython.declare(cython.int, 1)
-
 # What the white space at hand comes after.
 _TEXT = cython.declare(cython.int, 0)
 _OPENED = cython.declare(cython.int, 1)
@@ -82,10 +80,6 @@ def gaps(
     """
     n: cython.Py_ssize_t = 0
     is_same: cython.bint
-    in_row: cython.bint  # one that holds nothing as yet
-    slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
-    low_bits: cython.ulonglong = 4294967295
-    seed: cython.uint = 2166136261
     for block in range(starts.shape[0]):
         first = n
         is_same = block > 0 and listing[block - 1] == listing[block]
@@ -95,65 +89,9 @@ def gaps(
         i = ends[block - 1] if block else 0
         stop = starts[block]
         if block and left_out[block - 1] and not left_out[block]:
-            while i < stop and html[i] != 60:
+            while i < stop and html[i] != ord("<"):
                 i += 1
-        start = n  # of the white space since the last text or tag of a block-level element
-        after = _TEXT
-        n_breaks = 0
-        was_cell = in_row = False
-        while i < stop:
-            c: cython.uint = html[i]
-            i += 1
-            if c == 38 and i + 4 < stop and html[i] == 110:  # &nbsp;
-                c = 160
-                i += 5
-            if c != 60:
-                if c != 13 and c < 1114112 and (properties[c] & num.CLASS_MASK) == num.WHITE:
-                    out[n] = c
-                    n += 1
-                continue
-            closing: cython.bint = i < stop and html[i] == 47
-            if closing:
-                i += 1
-            name_hash: cython.uint = seed
-            while i < stop and html[i] != 62 and html[i] != 32 and html[i] != 47:
-                name_hash = ((name_hash ^ html[i]) * 16777619) & low_bits
-                i += 1
-            while i < stop and html[i] != 62:
-                i += 1
-            i += 1
-            slot: cython.uint = name_hash & slot_mask
-            while slots[slot] != name_hash and slots[slot] != 0:
-                slot = (slot + 1) & slot_mask
-            flags = tag_flags[slot_tags[slot]]
-            if flags & num.TAG_BR:
-                out[n] = 10
-                n += 1
-                n_breaks += 1
-            if not flags & num.TAG_BLOCK_LEVEL:
-                continue
-            is_cell: cython.bint = (flags & num.TAG_TD) != 0
-            if after == _TEXT:
-                n = _without_spaces(out, start, n)
-                if n == start and block > 0:
-                    out[n] = 10
-                    n += 1
-            else:
-                if after == _OPENED and closing:  # <div> </div>, but not a cell beside others
-                    n_breaks = 1 if n > start and not is_cell else 0
-                elif in_row and closing and was_cell and not is_cell:  # </td></tr>
-                    n_breaks = 1
-                    in_row = False
-                n = start
-                while n_breaks > 0:
-                    out[n] = 10
-                    n += 1
-                    n_breaks -= 1
-            in_row = in_row or (is_cell and not closing and after == _OPENED and not was_cell)
-            was_cell = is_cell
-            start = n
-            n_breaks = 0
-            after = _CLOSED if closing else _OPENED
+        n = _between(html, i, stop, block > 0, slots, slot_tags, tag_flags, properties, out, n)
         # Whether it is code beside the number of its line, in another element.
         is_beside: cython.bint = block > 0 and left_out[block - 1] and not left_out[block]
         is_beside = is_beside and parent_block[block - 1] != parent_block[block]
@@ -164,21 +102,102 @@ def gaps(
             n -= start - first
         elif left_out[block] and left_out[block - 1]:  # an empty line
             n = first
-            out[n] = 10
+            out[n] = ord("\n")
             n += 1
         elif left_out[block]:
             n = _without_spaces(out, first, n)
-        if white_space[block] == _LINES:
+        if white_space[block] == num.LINES:
             start = first
             for i in range(first, n):  # line breaks alone, or a space where there is none
-                if out[i] == 10:
-                    out[start] = 10
+                if out[i] == ord("\n"):
+                    out[start] = ord("\n")
                     start += 1
             if start == first and n > first:
-                out[start] = 32
+                out[start] = ord(" ")
                 start += 1
             n = start
         out_ends[block] = cython.cast(cython.int, n)
+    return n
+
+
+@cython.cfunc
+def _between(
+    html: cython.const[cython.uint][::1],
+    i: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    after_text: cython.bint,
+    slots: cython.const[cython.uint][::1],
+    slot_tags: cython.const[cython.short][::1],
+    tag_flags: cython.const[cython.ushort][::1],
+    properties: cython.const[cython.uchar][::1],
+    out: cython.uint[::1],
+    n: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Writes the white space that the tags and text from `i` to `stop` are to out[n:]; where it ends.
+
+    `after_text`: whether a block stands before.
+    """
+    slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
+    low_bits: cython.ulonglong = 4294967295
+    seed: cython.uint = 2166136261
+    start = n  # of the white space since the last text or tag of a block-level element
+    after = _TEXT
+    n_breaks = 0
+    was_cell: cython.bint = False
+    in_row: cython.bint = False  # one that holds nothing as yet
+    while i < stop:
+        c: cython.uint = html[i]
+        i += 1
+        if c == ord("&") and i + num.WIDTH_NBSP - 2 < stop and html[i] == ord("n"):  # &nbsp;
+            c = ord("\xa0")
+            i += num.WIDTH_NBSP - 1
+        if c != ord("<"):
+            if c < num.N_CODE_POINTS and (properties[c] & num.CLASS_MASK) == num.WHITE and c != ord("\r"):
+                out[n] = c
+                n += 1
+            continue
+        closing: cython.bint = i < stop and html[i] == ord("/")
+        if closing:
+            i += 1
+        name_hash: cython.uint = seed
+        while i < stop and html[i] != ord(">") and html[i] != ord(" ") and html[i] != ord("/"):
+            name_hash = ((name_hash ^ html[i]) * num.FNV_PRIME) & low_bits
+            i += 1
+        while i < stop and html[i] != ord(">"):
+            i += 1
+        i += 1
+        slot: cython.uint = name_hash & slot_mask
+        while slots[slot] != name_hash and slots[slot] != 0:
+            slot = (slot + 1) & slot_mask
+        flags = tag_flags[slot_tags[slot]]
+        if flags & num.TAG_BR:
+            out[n] = ord("\n")
+            n += 1
+            n_breaks += 1
+        if not flags & num.TAG_BLOCK_LEVEL:
+            continue
+        is_cell: cython.bint = (flags & num.TAG_TD) != 0
+        if after == _TEXT:
+            n = _without_spaces(out, start, n)
+            if n == start and after_text:
+                out[n] = ord("\n")
+                n += 1
+        else:
+            if after == _OPENED and closing:  # <div> </div>, but not a cell beside others
+                n_breaks = 1 if n > start and not is_cell else 0
+            elif in_row and closing and was_cell and not is_cell:  # </td></tr>
+                n_breaks = 1
+                in_row = False
+            n = start
+            while n_breaks > 0:
+                out[n] = ord("\n")
+                n += 1
+                n_breaks -= 1
+        in_row = in_row or (is_cell and not closing and after == _OPENED and not was_cell)
+        was_cell = is_cell
+        start = n
+        n_breaks = 0
+        after = _CLOSED if closing else _OPENED
     return n
 
 
@@ -188,6 +207,6 @@ def _without_spaces(
     out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
     """The end of what is written without the spaces after its last line break."""
-    while n > start and out[n - 1] != 10:
+    while n > start and out[n - 1] != ord("\n"):
         n -= 1
     return n

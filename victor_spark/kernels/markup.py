@@ -17,6 +17,7 @@ if cython.compiled:
 num.check()
 
 _FAR = cython.declare(cython.int, 255)
+# FNV-1a: of 32 bits for words and names, of 64 for paths and classes.
 _SEED = cython.declare(cython.uint, 2166136261)
 _LOW_BITS = cython.declare(cython.ulonglong, 4294967295)
 _PRIME = cython.declare(cython.ulonglong, 1099511628211)
@@ -36,6 +37,7 @@ _PRE_LINE = cython.declare(cython.uint, fnv1a("pre-line"))
 _PRE_WRAP = cython.declare(cython.uint, fnv1a("pre-wrap"))
 _BREAK_SPACES = cython.declare(cython.uint, fnv1a("break-spaces"))
 _PRE = cython.declare(cython.uint, fnv1a("pre"))
+_LOOKED_BACK = cython.declare(cython.Py_ssize_t, 11)  # how far, at most, from the '=' or ':' of a name
 _LONGEST_NAME = cython.declare(cython.Py_ssize_t, 12)  # one letter more than white-space has
 
 
@@ -48,31 +50,41 @@ def entity_width(
     if i + 3 >= n:
         return 1
     second = html[i + 1]
-    if (second == 108 or second == 103) and html[i + 2] == 116 and html[i + 3] == 59:
-        return 4
-    if i + 4 >= n or html[i + 3] != (112 if second == 97 else 115):
+    if (second == ord("l") or second == ord("g")) and html[i + 2] == ord("t") and html[i + 3] == ord(";"):
+        return num.WIDTH_LT
+    if i + 4 >= n or html[i + 3] != (ord("p") if second == ord("a") else ord("s")):
         return 1
-    if second == 97 and html[i + 2] == 109 and html[i + 4] == 59:
-        return 5
-    if second == 110 and html[i + 2] == 98 and html[i + 4] == 112 and i + 5 < n and html[i + 5] == 59:
-        return 6
-    return 1
+    if second == ord("a") and html[i + 2] == ord("m") and html[i + 4] == ord(";"):
+        return num.WIDTH_AMP
+    if second != ord("n") or html[i + 2] != ord("b") or html[i + 4] != ord("p"):
+        return 1
+    return num.WIDTH_NBSP if i + 5 < n and html[i + 5] == ord(";") else 1
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _stand(
+    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, a: cython.uint, b: cython.uint, c: cython.uint
+) -> cython.bint:
+    """Whether these three letters stand at `i`."""
+    return html[i] == a and html[i + 1] == b and html[i + 2] == c
 
 
 @cython.cfunc
 @cython.inline
 def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) -> cython.bint:
-    """Whether the '=' at `i` ends the name class, id, role or itemprop (`i` is 11 at least)."""
+    """Whether the '=' at `i` ends the name class, id, role or itemprop (`i` is _LOOKED_BACK at least)."""
     last: cython.uint = html[i - 1]
     before: cython.uint = html[i - 2]
-    if last == 115:
-        return before == 115 and html[i - 3] == 97 and html[i - 4] == 108 and html[i - 6] == 32
-    if last == 100:
-        return before == 105 and html[i - 3] == 32
-    if last == 101:
-        return before == 108 and html[i - 3] == 111 and html[i - 4] == 114 and html[i - 5] == 32
-    if last == 112:
-        return before == 111 and html[i - 3] == 114 and html[i - 4] == 112 and html[i - 9] == 32
+    if last == ord("s"):  # class
+        return _stand(html, i - 4, ord("l"), ord("a"), ord("s")) and html[i - 6] == ord(" ")
+    if last == ord("d"):
+        return before == ord("i") and html[i - 3] == ord(" ")
+    if last == ord("e"):  # role
+        return before == ord("l") and _stand(html, i - 5, ord(" "), ord("r"), ord("o"))
+    if last == ord("p"):  # itemprop
+        return _stand(html, i - 4, ord("p"), ord("r"), ord("o")) and html[i - 9] == ord(" ")
     return False
 
 
@@ -82,17 +94,19 @@ def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.
     """What the attribute with its '=' at `i` says of its element: bits, or 0.
 
     Not to be seen, not to be read, and how its style treats white space (_STYLED times 1 + one of
-    num.COLLAPSED ...). `i` is 11 at least; a quote and another character follow.
+    num.COLLAPSED ...). `i` is _LOOKED_BACK at least; a quote and another character follow.
     """
     last: cython.uint = html[i - 1]
-    if last == 110:  # hidden
-        if html[i - 2] != 101 or html[i - 3] != 100 or html[i - 4] != 100 or html[i - 6] != 104:
+    if last == ord("n"):  # hidden
+        if not _stand(html, i - 4, ord("d"), ord("d"), ord("e")) or html[i - 6] != ord("h"):
             return 0
-        if html[i - 7] == 32:
+        if html[i - 7] == ord(" "):
             return _UNSEEN
-        return _UNHEARD if html[i - 7] == 45 and html[i + 2] == 116 else 0  # aria-hidden, data-hidden: true
-    if last != 101 or html[i - 2] != 108 or html[i - 3] != 121 or html[i - 6] != 32:  # style
+        if html[i - 7] == ord("-") and html[i + 2] == ord("t"):  # aria-hidden, data-hidden: true
+            return _UNHEARD
         return 0
+    if last != ord("e") or html[i - 2] != ord("l") or html[i - 3] != ord("y") or html[i - 6] != ord(" "):
+        return 0  # no style
     return _of_style(html, i + 2, n)
 
 
@@ -102,11 +116,11 @@ def _of_style(
 ) -> cython.uint:
     """What the declarations from `i` on say, as `hides` has it."""
     found: cython.uint = 0
-    while i < n and html[i] != 34:
-        if html[i] == 58:
-            if (html[i - 1] | 32) == 121 and i + 5 < n and _says_no(html, i, n):
+    while i < n and html[i] != ord('"'):
+        if html[i] == ord(":"):
+            if (html[i - 1] | num.SMALL) == ord("y") and i + 5 < n and _says_no(html, i, n):
                 found |= _UNSEEN
-            elif (html[i - 1] | 32) == 101 or html[i - 1] == 32:  # …e
+            elif (html[i - 1] | num.SMALL) == ord("e") or html[i - 1] == ord(" "):  # …e
                 white_space = _white_space(html, i, n)
                 if white_space != _UNKNOWN:  # the last one counts
                     found = (found & _HIDES) | (_STYLED * (white_space + 1))
@@ -120,12 +134,12 @@ def _white_space(
 ) -> cython.uint:
     """Which white space the declaration with its ':' at `i` asks for, _UNKNOWN where it is none of that."""
     j: cython.Py_ssize_t = i
-    while j > 0 and html[j - 1] == 32:
+    while j > 0 and html[j - 1] == ord(" "):
         j -= 1
     if _hash_of_name(html, j - 1, -1, max(j - 1 - _LONGEST_NAME, -1)) != _WHITE_SPACE:
         return _UNKNOWN
     i += 1
-    while i < n and html[i] <= 32:
+    while i < n and html[i] <= ord(" "):
         i += 1
     value: cython.uint = _hash_of_name(html, i, 1, n)
     if value == _NORMAL or value == _NOWRAP:
@@ -142,14 +156,13 @@ def _hash_of_name(
     html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, step: cython.int, end: cython.Py_ssize_t
 ) -> cython.uint:
     """The hash of the letters and hyphens from `i` on, any case; backwards where the step is -1."""
-    # As variables, because a literal beyond 31 bits makes Cython fall back to Python integers.
-    value: cython.uint = 2166136261
-    low_bits: cython.ulonglong = 4294967295
+    value: cython.uint = _SEED
+    low_bits: cython.ulonglong = _LOW_BITS
     while i != end:
-        c: cython.uint = html[i] | 32
-        if c != 45 and not 97 <= c <= 122:
+        c: cython.uint = html[i] | num.SMALL
+        if c != ord("-") and not ord("a") <= c <= ord("z"):
             break
-        value = ((value ^ c) * 16777619) & low_bits
+        value = ((value ^ c) * num.FNV_PRIME) & low_bits
         i += step
     return value
 
@@ -158,18 +171,21 @@ def _hash_of_name(
 @cython.inline
 def _says_no(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.bint:
     """Whether the ':' at `i` of a style stands in display: none or visibility: hidden."""
-    before: cython.uint = html[i - 2] | 32
+    before: cython.uint = html[i - 2] | num.SMALL
     first: cython.uint = html[i - 11]  # before "visibility": that of a backface is another matter
     i += 1
-    while i < n and html[i] == 32:
+    while i < n and html[i] == ord(" "):
         i += 1
     if i + 3 >= n:
         return False
-    if before == 97:
-        return (html[i] | 32) == 110 and (html[i + 1] | 32) == 111 and (html[i + 2] | 32) == 110
-    if before != 116 or first == 45:
+    one: cython.uint = html[i] | num.SMALL
+    two: cython.uint = html[i + 1] | num.SMALL
+    three: cython.uint = html[i + 2] | num.SMALL
+    if before == ord("a"):  # display: none
+        return one == ord("n") and two == ord("o") and three == ord("n")
+    if before != ord("t") or first == ord("-"):
         return False
-    return (html[i] | 32) == 104 and (html[i + 1] | 32) == 105 and (html[i + 2] | 32) == 100
+    return one == ord("h") and two == ord("i") and three == ord("d")  # visibility: hidden
 
 
 @cython.final
@@ -265,32 +281,11 @@ class Scan:
     split_block: cython.int
 
     def __init__(self, hidden_group: cython.int, img_mask: cython.ulonglong, *views: object):
-        (
-            self.html,
-            self.properties,
-            self.slots,
-            self.slot_tags,
-            self.tag_flags,
-            self.tag_levels,
-            self.tag_masks,
-            self.word_slots,
-            self.word_groups,
-            self.stack,
-            self.stack_masks,
-            self.stack_paths,
-            self.stack_hints,
-            self.rows,
-            self.containers,
-            self.paths,
-            self.hints,
-            self.elements,
-            self.named_elements,
-            self.name_words,
-            self.text,
-            self.kept_values,
-            self.kept_bits,
-            self.kept_words,
-        ) = views
+        self.html, self.properties, self.slots, self.slot_tags, self.tag_flags, self.tag_levels = views[:6]
+        self.tag_masks, self.word_slots, self.word_groups, self.stack, self.stack_masks = views[6:11]
+        self.stack_paths, self.stack_hints, self.rows, self.containers, self.paths, self.hints = views[11:17]
+        self.elements, self.named_elements, self.name_words, self.text = views[17:21]
+        self.kept_values, self.kept_bits, self.kept_words = views[21:]
         self.hidden = cython.cast(cython.ulonglong, 1) << hidden_group
         self.img_mask = img_mask
 
@@ -304,7 +299,7 @@ class Scan:
         most_tags: cython.Py_ssize_t = self.stack_masks.shape[0] - 1
         self._begin(n)
         while i < n:
-            if self.html[i] != 60:
+            if self.html[i] != ord("<"):
                 i = self._text_run(i)
                 continue
             if n_tags == most_tags:
@@ -328,10 +323,10 @@ class Scan:
         self.split_p = self.split_br = self.split_hr = self.split_inline = self.split_block = 0
         for group in range(self.hints.shape[0]):
             self.stack_hints[0, group] = -_FAR
-        for row in range(2):
-            self.elements[row, 0] = self.named_elements[row, 0] = 0
+        self.elements[num.ELEMENTS_OUTER, 0] = self.elements[num.ELEMENTS_LAST_INSIDE, 0] = 0
+        self.named_elements[num.NAMED_AROUND, 0] = self.named_elements[num.NAMED_END, 0] = 0
         for value in range(self.kept_values.shape[0]):
-            self.kept_values[value, 1] = -1
+            self.kept_values[value, num.KEPT_LENGTH] = -1
 
     # --- text ------------------------------------------------------------------------------------
 
@@ -341,20 +336,20 @@ class Scan:
         n: cython.Py_ssize_t = self.n
         start: cython.Py_ssize_t = i
         k: cython.Py_ssize_t = self.n_text
-        while i < n and (self.html[i] == 32 or self.html[i] == 10):
+        while i < n and (self.html[i] == ord(" ") or self.html[i] == ord("\n")):
             i += 1
         if i > start:
             self.space = True
             start = i
-        while i < n and self.html[i] != 60:
+        while i < n and self.html[i] != ord("<"):
             c: cython.uint = self.html[i]
             i += 1
-            if c == 38:
+            if c == ord("&"):
                 width = entity_width(self.html, i - 1, n)
-                if width == 4:
-                    c = 60 if self.html[i] == 108 else 62
-                elif width == 6:
-                    c = 160
+                if width == num.WIDTH_LT:
+                    c = ord("<") if self.html[i] == ord("l") else ord(">")
+                elif width == num.WIDTH_NBSP:
+                    c = ord("\xa0")
                 i += width - 1
             if k == self.n_text and self._is_white(c):
                 self.space = True
@@ -367,7 +362,11 @@ class Scan:
             text_end = k
             while self._is_white(self.text[text_end - 1]):  # trimmed; the first character is none
                 text_end -= 1
-                end -= 6 if self.text[text_end] == 160 and self.html[end - 1] != 160 else 1
+                end -= (
+                    num.WIDTH_NBSP
+                    if self.text[text_end] == ord("\xa0") and self.html[end - 1] != ord("\xa0")
+                    else 1
+                )
             self._add_block(start, end, text_end)
             self.space = k > text_end  # white space trimmed from this block's end
         return i
@@ -375,7 +374,7 @@ class Scan:
     @cython.cfunc
     @cython.inline
     def _is_white(self, c: cython.uint) -> cython.bint:
-        return c < 1114112 and (self.properties[c] & num.CLASS_MASK) == num.WHITE
+        return c < num.N_CODE_POINTS and (self.properties[c] & num.CLASS_MASK) == num.WHITE
 
     @cython.cfunc
     def _add_block(
@@ -406,13 +405,13 @@ class Scan:
         self.rows[num.ROW_WHITE_SPACE, block] = cython.cast(cython.int, self.white_space)
         self.rows[num.ROW_LISTING, block] = self.listing
         self.containers[block] = self.mask
-        self.paths[0, block] = self.path
-        self.paths[1, block] = self.class_path
+        self.paths[num.PATH_TAGS, block] = self.path
+        self.paths[num.PATH_CLASSES, block] = self.class_path
         for g in range(self.hints.shape[0]):
             distance = self.depth - self.stack_hints[self.hint_row, g]
             self.hints[g, block] = cython.cast(cython.uchar, distance if distance < _FAR else _FAR)
         self.n_blocks += 1
-        self.text[text_end] = 10
+        self.text[text_end] = ord("\n")
         self.n_text = text_end + 1
         self.split_p = self.split_br = self.split_hr = self.split_inline = self.split_block = 0
 
@@ -422,7 +421,7 @@ class Scan:
     def _tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Reads the tag whose '<' is before `i`, to its '>', which the serialiser escapes everywhere else."""
         n: cython.Py_ssize_t = self.n
-        closing: cython.bint = i < n and self.html[i] == 47
+        closing: cython.bint = i < n and self.html[i] == ord("/")
         name_hash: cython.uint = _SEED
         low_bits: cython.ulonglong = _LOW_BITS
         slot_mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
@@ -431,11 +430,11 @@ class Scan:
         name_start = i
         while i < n:
             c = self.html[i]
-            if c == 62 or c == 32 or c == 47:
+            if c == ord(">") or c == ord(" ") or c == ord("/"):
                 break
-            name_hash = ((name_hash ^ c) * 16777619) & low_bits
+            name_hash = ((name_hash ^ c) * num.FNV_PRIME) & low_bits
             i += 1
-        if i == name_start or self.html[name_start] == 33:  # '<!DOCTYPE …>' or a stray '<'
+        if i == name_start or self.html[name_start] == ord("!"):  # '<!DOCTYPE …>' or a stray '<'
             return self._after_tag(i)
         i = self._attributes(i)
         slot: cython.uint = name_hash & slot_mask
@@ -445,9 +444,9 @@ class Scan:
         flags = self.tag_flags[tag]
         if flags & num.TAG_SKIPPED and not closing:  # title: its text is no block
             name_start = i
-            while i < n and self.html[i] != 60:
+            while i < n and self.html[i] != ord("<"):
                 i += 1
-            if i + 1 >= n or self.html[i + 1] == 47:
+            if i + 1 >= n or self.html[i + 1] == ord("/"):
                 return self._after_tag(i)
             i = name_start  # one that holds elements is no title of HTML but one of MathML
         if flags & num.TAG_BR:
@@ -473,7 +472,7 @@ class Scan:
 
     @cython.cfunc
     def _after_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        while i < self.n and self.html[i] != 62:
+        while i < self.n and self.html[i] != ord(">"):
             i += 1
         return i + 1
 
@@ -485,9 +484,9 @@ class Scan:
         self.groups = 0
         self.classes = 0
         self.styled = 0
-        self.n_words = self.named_elements[1, self.n_named]
-        while i < n and self.html[i] != 62:
-            if self.html[i] != 61 or i <= 10 or i + 2 >= n or self.html[i + 1] != 34:
+        self.n_words = self.named_elements[num.NAMED_END, self.n_named]
+        while i < n and self.html[i] != ord(">"):
+            if self.html[i] != ord("=") or i < _LOOKED_BACK or i + 2 >= n or self.html[i + 1] != ord('"'):
                 i += 1
                 continue
             bits = hides(self.html, i, n)
@@ -503,7 +502,9 @@ class Scan:
                 self._words_of_value(i + 2, end)
             elif i == stray:
                 end = i
-            elif self.html[end - 1] == 61:  # style="… class=" words"="", where a quote is missing: read them
+            elif self.html[end - 1] == ord(
+                "="
+            ):  # style="… class=" words"="", where a quote is missing: read them
                 stray = end - 1
                 end = stray - 1
             i = end + 1
@@ -514,13 +515,13 @@ class Scan:
     def _value_end(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Where the quote is that ends the value at `i`; n: nowhere."""
         while i + 3 < self.n and (
-            (self.html[i] != 34)
-            & (self.html[i + 1] != 34)
-            & (self.html[i + 2] != 34)
-            & (self.html[i + 3] != 34)
+            (self.html[i] != ord('"'))
+            & (self.html[i + 1] != ord('"'))
+            & (self.html[i + 2] != ord('"'))
+            & (self.html[i + 3] != ord('"'))
         ):
             i += 4
-        while i < self.n and self.html[i] != 34:
+        while i < self.n and self.html[i] != ord('"'):
             i += 1
         return i
 
@@ -530,17 +531,17 @@ class Scan:
         length: cython.Py_ssize_t = end - start
         first: cython.Py_ssize_t = self.n_words
         groups: cython.ulonglong = self.groups
-        if length == 0 or self.classes or first > self.named_elements[1, self.n_named]:
+        if length == 0 or self.classes or first > self.named_elements[num.NAMED_END, self.n_named]:
             self._words(start, end)
             return
         slot: cython.Py_ssize_t = length + self.html[start] + 3 * self.html[start + length // 4]
         slot += 7 * self.html[start + length // 2] + 31 * self.html[end - 1 - length // 4]
         slot = (slot + 61 * self.html[end - 1]) & (self.kept_values.shape[0] - 1)
-        if self.kept_values[slot, 1] == length:
-            if self._is_same(self.kept_values[slot, 0], start, length):
-                self.groups |= self.kept_bits[slot, 0]
-                self.classes = self.kept_bits[slot, 1]
-                for k in range(min(self.kept_values[slot, 2], self.most_words - first)):
+        if self.kept_values[slot, num.KEPT_LENGTH] == length:
+            if self._is_same(self.kept_values[slot, num.KEPT_START], start, length):
+                self.groups |= self.kept_bits[slot, num.KEPT_GROUPS]
+                self.classes = self.kept_bits[slot, num.KEPT_CLASSES]
+                for k in range(min(self.kept_values[slot, num.KEPT_N_WORDS], self.most_words - first)):
                     self.name_words[first + k] = self.kept_words[slot, k]
                     self.n_words += 1
                 return
@@ -548,11 +549,11 @@ class Scan:
         self._words(start, end)
         if self.n_words == self.most_words:  # there was no room for some, perhaps
             length = -1
-        self.kept_values[slot, 0] = cython.cast(cython.int, start)
-        self.kept_values[slot, 1] = cython.cast(cython.int, length)
-        self.kept_values[slot, 2] = cython.cast(cython.int, self.n_words - first)
-        self.kept_bits[slot, 0] = self.groups
-        self.kept_bits[slot, 1] = self.classes
+        self.kept_values[slot, num.KEPT_START] = cython.cast(cython.int, start)
+        self.kept_values[slot, num.KEPT_LENGTH] = cython.cast(cython.int, length)
+        self.kept_values[slot, num.KEPT_N_WORDS] = cython.cast(cython.int, self.n_words - first)
+        self.kept_bits[slot, num.KEPT_GROUPS] = self.groups
+        self.kept_bits[slot, num.KEPT_CLASSES] = self.classes
         for k in range(self.n_words - first):
             self.kept_words[slot, k] = self.name_words[first + k]
         self.groups |= groups
@@ -576,10 +577,14 @@ class Scan:
         slot_mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
         was_small: cython.bint = False
         while i <= end:
-            c = self.html[i] if i < end else 34
-            if (97 <= c <= 122) or (65 <= c <= 90 and not was_small) or c > 127:
-                was_small = c >= 97
-                word = ((word ^ (c | 32 if c < 128 else c)) * 16777619) & low_bits
+            c = self.html[i] if i < end else ord('"')
+            if (
+                (ord("a") <= c <= ord("z"))
+                or (ord("A") <= c <= ord("Z") and not was_small)
+                or c >= num.N_ASCII
+            ):
+                was_small = c >= ord("a")
+                word = ((word ^ (c | num.SMALL if c < num.N_ASCII else c)) * num.FNV_PRIME) & low_bits
                 i += 1
                 continue
             if word != _SEED:
@@ -591,22 +596,22 @@ class Scan:
                     self.groups |= cython.cast(cython.ulonglong, 1) << self.word_groups[slot]
                 self._add_word(word)
                 if before:  # `entry-content` is neither an entry nor content
-                    self._add_word(((before ^ word) * 16777619) & low_bits)
+                    self._add_word(((before ^ word) * num.FNV_PRIME) & low_bits)
                 before = word
                 word = _SEED
             was_small = False
-            if c == 34:
+            if c == ord('"'):
                 break
-            if c <= 32:
+            if c <= ord(" "):
                 before = 0
-            if not 65 <= c <= 90:  # a capital after a small letter begins a word: look again
+            if not ord("A") <= c <= ord("Z"):  # a capital after a small letter begins a word: look again
                 i += 1
 
     @cython.cfunc
     @cython.inline
     def _add_word(self, word: cython.uint) -> cython.void:
         """Adds a word to those of the tag at hand, once, if there is room for it."""
-        first: cython.Py_ssize_t = self.named_elements[1, self.n_named]
+        first: cython.Py_ssize_t = self.named_elements[num.NAMED_END, self.n_named]
         k: cython.Py_ssize_t = first
         while k < self.n_words and self.name_words[k] != word:
             k += 1
@@ -633,8 +638,8 @@ class Scan:
             self.td = self.n_td
         if flags & num.TAG_BLOCK_LEVEL:
             self.n_parent_block += 1
-            self.elements[0, self.n_parent_block] = self.parent_block
-            self.elements[1, self.n_parent_block] = self.n_parent_block
+            self.elements[num.ELEMENTS_OUTER, self.n_parent_block] = self.parent_block
+            self.elements[num.ELEMENTS_LAST_INSIDE, self.n_parent_block] = self.n_parent_block
             self.parent_block = self.n_parent_block
 
     @cython.cfunc
@@ -650,8 +655,8 @@ class Scan:
         self.stack[depth, num.STACK_WHITE_SPACE] = cython.cast(cython.int, self.white_space)
         self.stack[depth, num.STACK_LISTING] = self.listing
         self.stack_masks[depth] = self.mask
-        self.stack_paths[depth, 0] = self.path
-        self.stack_paths[depth, 1] = self.class_path
+        self.stack_paths[depth, num.PATH_TAGS] = self.path
+        self.stack_paths[depth, num.PATH_CLASSES] = self.class_path
         self.depth = depth + 1
         if self.groups:  # a row of its own; elements without such words share the one around them
             for g in range(self.hints.shape[0]):
@@ -661,10 +666,10 @@ class Scan:
                     else self.stack_hints[self.hint_row, g]
                 )
             self.hint_row = cython.cast(cython.int, depth + 1)
-        if self.n_words > self.named_elements[1, self.n_named]:
+        if self.n_words > self.named_elements[num.NAMED_END, self.n_named]:
             self.n_named += 1
-            self.named_elements[0, self.n_named] = self.named
-            self.named_elements[1, self.n_named] = cython.cast(cython.int, self.n_words)
+            self.named_elements[num.NAMED_AROUND, self.n_named] = self.named
+            self.named_elements[num.NAMED_END, self.n_named] = cython.cast(cython.int, self.n_words)
             self.named = self.n_named
         self.path = ((self.path ^ name_hash) * _PRIME) & _ALL_BITS
         self.class_path = ((self.class_path ^ name_hash ^ self.classes) * _PRIME) & _ALL_BITS
@@ -690,7 +695,7 @@ class Scan:
         depth: cython.Py_ssize_t = self.depth - 1
         self.depth = depth
         if flags & num.TAG_BLOCK_LEVEL:
-            self.elements[1, self.parent_block] = self.n_parent_block
+            self.elements[num.ELEMENTS_LAST_INSIDE, self.parent_block] = self.n_parent_block
         self.div = self.stack[depth, num.STACK_DIV]
         self.td = self.stack[depth, num.STACK_TD]
         self.level = self.stack[depth, num.STACK_LEVEL]
@@ -700,5 +705,5 @@ class Scan:
         self.white_space = cython.cast(cython.uint, self.stack[depth, num.STACK_WHITE_SPACE])
         self.listing = self.stack[depth, num.STACK_LISTING]
         self.mask = self.stack_masks[depth]
-        self.path = self.stack_paths[depth, 0]
-        self.class_path = self.stack_paths[depth, 1]
+        self.path = self.stack_paths[depth, num.PATH_TAGS]
+        self.class_path = self.stack_paths[depth, num.PATH_CLASSES]

@@ -18,6 +18,8 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
+_NO_ROW = cython.declare(cython.int, -2)  # of no page word, nor the one before the first
+
 
 @cython.ccall
 def match(
@@ -52,7 +54,7 @@ def match(
         a_high = pending[num.PENDING_A_HIGH, n_pending]
         b_low = pending[num.PENDING_B_LOW, n_pending]
         b_high = pending[num.PENDING_B_HIGH, n_pending]
-        # ends[0] and ends[1]: for each position of a and of b the automaton's state for the run of
+        # Rows ENDS_A and ENDS_B: for each position of a and of b the automaton's state for the run of
         # the longest length that ends there, or -1.
         if a_high - a_low <= b_high - b_low:
             longest = _runs(a, a_low, a_high, b, b_low, b_high, root, states, edges, ends, num.ENDS_A)
@@ -60,7 +62,7 @@ def match(
             longest = _runs(b, b_low, b_high, a, a_low, a_high, root, states, edges, ends, num.ENDS_B)
         if longest == 0:
             continue
-        # Per state the ends in b of its run, ascending: states[3] the first, ends[2] the next.
+        # Per state the ends in b of its run, ascending: STATE_END the first, ENDS_NEXT the next.
         for i in range(a_low, a_high):
             if ends[num.ENDS_A, i] >= 0:
                 states[num.STATE_END, ends[num.ENDS_A, i]] = -1
@@ -278,13 +280,13 @@ def align(
     n_pairs: cython.int = 0
     best: cython.int = 0
 
-    # thresholds[0, s]: the earliest gold position where a prefix alignment scores s, ending with
-    # the pair thresholds[1, s]; s ascending means positions ascending. runs[:, p]: the last page
-    # word paired with gold position p, the best score of a run that ends there, and its pair.
-    thresholds[0, 0] = -1
-    thresholds[1, 0] = -1
+    # Thresholds of s: the earliest gold position where a prefix alignment scores s, and the pair that it ends
+    # with; s ascending means positions ascending. Runs of p: the last page word paired with gold position p,
+    # the best score of a run that ends there, and its pair.
+    thresholds[num.THRESHOLD_POSITION, 0] = -1
+    thresholds[num.THRESHOLD_PAIR, 0] = -1
     for k in range(runs.shape[1]):
-        runs[0, k] = -2
+        runs[num.ALIGNED_ROW, k] = _NO_ROW
 
     for i in range(n_page):
         matched[i] = -1
@@ -298,28 +300,32 @@ def align(
             high = best
             while low < high:  # the last score reached before p
                 middle = (low + high + 1) // 2
-                if thresholds[0, middle] < p:
+                if thresholds[num.THRESHOLD_POSITION, middle] < p:
                     low = middle
                 else:
                     high = middle - 1
             score = cython.cast(cython.int, low) + 1 - open_cost
-            link = thresholds[1, low]
-            if p > 0 and runs[0, p - 1] == i - 1 and runs[1, p - 1] + 1 >= score:
-                score = runs[1, p - 1] + 1
-                link = runs[2, p - 1]
+            link = thresholds[num.THRESHOLD_PAIR, low]
+            if (
+                p > 0
+                and runs[num.ALIGNED_ROW, p - 1] == i - 1
+                and runs[num.ALIGNED_SCORE, p - 1] + 1 >= score
+            ):
+                score = runs[num.ALIGNED_SCORE, p - 1] + 1
+                link = runs[num.ALIGNED_PAIR, p - 1]
             pair_rows[n_pairs] = cython.cast(cython.int, i)
             links[n_pairs] = link
-            runs[0, p] = cython.cast(cython.int, i)
-            runs[1, p] = score
-            runs[2, p] = n_pairs
-            if score > 0 and (score > best or p <= thresholds[0, score]):
-                thresholds[0, score] = p
-                thresholds[1, score] = n_pairs
+            runs[num.ALIGNED_ROW, p] = cython.cast(cython.int, i)
+            runs[num.ALIGNED_SCORE, p] = score
+            runs[num.ALIGNED_PAIR, p] = n_pairs
+            if score > 0 and (score > best or p <= thresholds[num.THRESHOLD_POSITION, score]):
+                thresholds[num.THRESHOLD_POSITION, score] = p
+                thresholds[num.THRESHOLD_PAIR, score] = n_pairs
                 best = max(best, score)
             n_pairs += 1
 
     # Back along the links. The pairs of a row were written with descending gold positions.
-    pair = thresholds[1, best]
+    pair = thresholds[num.THRESHOLD_PAIR, best]
     while pair >= 0:
         i = pair_rows[pair]
         w = page[i]

@@ -11,8 +11,11 @@ bits). Collisions go to the next slot.
 """
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-SPACE = 32
+num.check()
+
+SPACE = ord(" ")
 NOT_COMPOSED = 0x80000000
 """Flag of the folding table: this character may have to be composed first (NFC)."""
 
@@ -28,6 +31,7 @@ ABSENT = 201
 """The rank it is given, farther than FARTHEST from all others."""
 
 MAX_LANGUAGES = 255
+_AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # trigrams that are looked up together
 
 
 @cython.ccall
@@ -47,7 +51,7 @@ def fold(
         c = text[i]
         c = table[c] if c < size else space
         flags |= c
-        folded[i] = c & 0x1FFFFF
+        folded[i] = c & num.POINT_MASK
     return (flags & not_composed) != 0
 
 
@@ -81,7 +85,7 @@ def _found(slots: cython.const[cython.ulonglong][::1], key: cython.ulonglong) ->
     mask: cython.ulonglong = slots.shape[0] - 1
     at: cython.ulonglong = key & mask
     slot: cython.ulonglong = slots[at]
-    while slot != 0 and (slot ^ key) >> 34 != 0:
+    while slot != 0 and (slot ^ key) >> num.FINGERPRINT_AT != 0:
         at = (at + 1) & mask
         slot = slots[at]
     return slot
@@ -105,7 +109,7 @@ def insert(
         at = key & mask
         while slots[at] != 0:
             at = (at + 1) & mask
-        slots[at] = (key >> 34 << 34) | (first << 10) | count
+        slots[at] = (key >> num.FINGERPRINT_AT << num.FINGERPRINT_AT) | (first << num.ENTRIES_AT) | count
     return 0
 
 
@@ -136,7 +140,7 @@ def score_trigrams(
     size: cython.uint = cython.cast(cython.uint, folding.shape[0])
     flags: cython.uint = 0
     not_composed: cython.uint = NOT_COMPOSED
-    keys = cython.declare(cython.ulonglong[64])
+    keys = cython.declare(cython.ulonglong[64])  # _AT_ONCE
     for segment in range(starts.shape[0]):
         a = b = space
         n = 0
@@ -147,7 +151,7 @@ def score_trigrams(
             if i < end and n < most_letters:
                 c = folding[text[i]] if text[i] < size else space
                 flags |= c
-                c &= 0x1FFFFF
+                c &= num.POINT_MASK
             if c != space:
                 n += 1
                 if alone(c):
@@ -158,7 +162,7 @@ def score_trigrams(
                 continue
             keys[n_keys] = mixed(a, b, c)
             n_keys += 1
-            if n_keys == 64:
+            if n_keys == _AT_ONCE:
                 _add_gains(keys, n_keys, slots, entries, gains, segment)
                 n_keys = 0
             a = b
@@ -179,24 +183,24 @@ def _add_gains(
     gains: cython.int[:, ::1],
     segment: cython.Py_ssize_t,
 ) -> cython.int:
-    """Adds the entries of at most 64 trigrams: the tables are far away in memory, so their ways overlap."""
+    """Adds the entries of _AT_ONCE trigrams at most: the tables are far away, so their ways overlap."""
     found = cython.declare(cython.ulonglong[64])
     heads = cython.declare(cython.int[64])
     mask: cython.ulonglong = slots.shape[0] - 1
     for m in range(n_keys):
         found[m] = slots[keys[m] & mask]
     for m in range(n_keys):
-        if found[m] != 0 and (found[m] ^ keys[m]) >> 34 != 0:
+        if found[m] != 0 and (found[m] ^ keys[m]) >> num.FINGERPRINT_AT != 0:
             found[m] = _found(slots, keys[m])
-        heads[m] = entries[(found[m] >> 10) & 0xFFFFFF]
+        heads[m] = entries[(found[m] >> num.ENTRIES_AT) & num.ENTRIES_MASK]
     for m in range(n_keys):
         if found[m] == 0:
             continue
-        gains[segment, heads[m] >> 8] += heads[m] & 255
-        first = (found[m] >> 10) & 0xFFFFFF
-        for k in range(first + 1, first + cython.cast(cython.Py_ssize_t, found[m] & 1023)):
+        gains[segment, heads[m] >> num.LANGUAGE_AT] += heads[m] & num.GAIN_MASK
+        first = (found[m] >> num.ENTRIES_AT) & num.ENTRIES_MASK
+        for k in range(first + 1, first + cython.cast(cython.Py_ssize_t, found[m] & num.COUNT_MASK)):
             entry = entries[k]
-            gains[segment, entry >> 8] += entry & 255
+            gains[segment, entry >> num.LANGUAGE_AT] += entry & num.GAIN_MASK
     return 0
 
 
@@ -229,70 +233,31 @@ def rank_distances(
     `counts` (one per node, zeros, left zeros), `seen` (one per node), `histogram` (zeros, left zeros)
     and `rank_of` are scratch; counts past the last row of `histogram` count as that.
     """
-    space: cython.uint = SPACE
     n_ranked: cython.int = N_RANKED
     rank_step: cython.short = RANK_STEP
-    leaf: cython.ulonglong = LEAF
     farthest: cython.short = FARTHEST
-    n_roots: cython.uint
     n_lanes = ranks.shape[1]
-    n_roots = roots.shape[0]
-    most_counted = histogram.shape[0] - 1
     for segment in range(starts.shape[0]):
-        n = n_seen = most = 0
-        start = starts[segment]
-        end = ends[segment]
-        i = start - 1  # the space before the text
-        while i < end and n <= most_letters:
-            c = text[i] if i >= start else space
-            if c != space:
-                n += 1
-            elif i + 1 >= end or text[i + 1] == space:
-                i += 1
-                continue
-            node = -1
-            for length in range(5):
-                if length != 0:
-                    c = text[i + length] if i + length < end else space
-                    slot = _found(slots, mixed(node + 1, 0, c))
-                else:
-                    slot = roots[c] if c < n_roots else 0
-                if slot == 0:
-                    break
-                node = (slot >> 10) & 0xFFFFFF
-                if c == space:
-                    if length == 0:
-                        continue
-                if counts[node] == 0:
-                    seen[n_seen] = node
-                    n_seen += 1
-                counts[node] += 1
-                if counts[node] > most:
-                    most = counts[node]
-                if c == space or (slot & 1023) == leaf:
-                    break
-            i += 1
+        n_seen = _count(text, starts[segment], ends[segment], slots, roots, most_letters, counts, seen)
         n_ngrams[segment] = n_seen
-        # Ranks of counts, from the highest down; `histogram` turns into what may still be ranked.
-        if most > most_counted:
-            most = most_counted
+        most: cython.int = 0
         for k in range(n_seen):
-            count = counts[seen[k]]
-            histogram[count if count < most else most] += 1
-        above = 0
+            most = max(most, counts[seen[k]])
+        # Ranks of counts, from the highest down; `histogram` turns into what may still be ranked.
+        most = min(most, cython.cast(cython.int, histogram.shape[0] - 1))
+        for k in range(n_seen):
+            histogram[min(counts[seen[k]], most)] += 1
+        above: cython.int = 0
+        count: cython.int
         for count in range(most, 0, -1):
-            n = histogram[count]
-            if above + n > n_ranked:
-                n = n_ranked - above
+            n: cython.int = min(histogram[count], n_ranked - above)
             histogram[count] = n
             rank_of[count] = (above + n // 2) // rank_step
             above += n
         for k in range(n_seen):
             node = seen[k]
-            count = counts[node]
+            count = min(counts[node], most)
             counts[node] = 0
-            if count > most:
-                count = most
             if histogram[count] > 0:
                 histogram[count] -= 1
                 rank: cython.short = rank_of[count]
@@ -302,3 +267,51 @@ def rank_distances(
                     distance = distance if distance < farthest else farthest
                     distances[segment, j] += distance
     return 0
+
+
+@cython.cfunc
+def _count(
+    text: cython.const[cython.uint][::1],
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    slots: cython.const[cython.ulonglong][::1],
+    roots: cython.const[cython.ulonglong][::1],
+    most_letters: cython.int,
+    counts: cython.int[::1],
+    seen: cython.int[::1],
+) -> cython.int:
+    """Counts the n-grams of a segment that some language has; how many are `seen`."""
+    space: cython.uint = SPACE
+    leaf: cython.ulonglong = LEAF
+    n_roots: cython.uint = cython.cast(cython.uint, roots.shape[0])
+    n: cython.int = 0
+    n_seen: cython.int = 0
+    i: cython.Py_ssize_t = start - 1  # the space before the text
+    while i < end and n <= most_letters:
+        c = text[i] if i >= start else space
+        if c != space:
+            n += 1
+        elif i + 1 >= end or text[i + 1] == space:
+            i += 1
+            continue
+        node = -1
+        for length in range(num.LONGEST_NGRAM):
+            if length != 0:
+                c = text[i + length] if i + length < end else space
+                slot = _found(slots, mixed(node + 1, 0, c))
+            else:
+                slot = roots[c] if c < n_roots else 0
+            if slot == 0:
+                break
+            node = (slot >> num.ENTRIES_AT) & num.ENTRIES_MASK
+            if c == space:
+                if length == 0:
+                    continue
+            if counts[node] == 0:
+                seen[n_seen] = node
+                n_seen += 1
+            counts[node] += 1
+            if c == space or (slot & num.COUNT_MASK) == leaf:
+                break
+        i += 1
+    return n_seen

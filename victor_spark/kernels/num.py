@@ -20,11 +20,22 @@ UNSPACED: Final = 32
 CLOSING: Final = 64
 """Closing quotes and brackets, which may follow a sentence's end mark."""
 GREEK: Final = 128
+N_ASCII: Final = 128
+N_CODE_POINTS: Final = 0x110000
+SMALL: Final = 32
+"""The bit that makes an ASCII letter a small one, and no other character a letter but @ [ \\ ] ^ _."""
+FNV_PRIME: Final = 16777619
+"""Of the 32-bit FNV-1a hash."""
+ENTITIES: Final = ("lt", "amp", "nbsp")
+"""The entities that the serialiser writes, and `&gt;`, which is as long as `&lt;`."""
 
 TAG_FLAGS: Final = ("void", "block_level", "p", "br", "hr", "div", "td", "skipped", "img", "preformatted")
 """Properties of tags: bit i of a tag's flags stands for TAG_FLAGS[i]."""
 STACK: Final = ("tag", "div", "td", "level", "parent_block", "hint_row", "named", "white_space", "listing")
 """The columns of the stack of markup.Scan: an element's tag, and what holds outside of it."""
+LOOKS: Final = ("blank", "space", "high", "letter", "doubtful")
+"""U+0020; any white space; beyond ASCII, but no typographic sign and no space; a letter or mark; a character
+that every word has which ftfy finds bad: an uncommon one, with another high one beside it."""
 
 ELEMENTS: Final = ("outer", "last_inside")
 """Rows of `Blocks.elements`: the block-level element around an element, and the last one inside it."""
@@ -48,6 +59,10 @@ paragraphs, words, words in links."""
 
 MASSES: Final = ("content", "words")
 """Of a paragraph: its words that are likely content, and its words."""
+GUESS_SCRATCH: Final = ("content_up_to", "words_up_to", "kin_content", "kin_words")
+"""Of a paragraph: running totals of `MASSES`; of a kin: their sums."""
+GUESS_ELEMENTS: Final = ("content", "words", "content_up_to", "words_up_to")
+"""Of a block-level element: `MASSES` inside it, and running totals of them."""
 LEVELS: Final = 64
 """Into how many levels probabilities are put: blocks of a level are kept or dropped together."""
 
@@ -74,8 +89,23 @@ SINCE: Final = ("since.heading", "since.h1", "since.long", "until.long")
 AROUND: Final = ("words", "links", "share", "score", "paragraphs")
 PAGE: Final = ("words", "links", "paragraphs", "long", "longest", "mean", "score")
 DOCUMENT: Final = ("word-count", "sentence-count", "block-count", "max-div-group", "max-td-group")
+OWN_GUESS: Final = 0
 GUESS: Final = ("before", "after", "run", "since", "until")
+GUESS_KIN: Final = {"mean": "", "share": "-share", "others": "-others"}
+CRF: Final = ("content", "header")
 GUESS_PAGE: Final = ("words", "share", "paragraphs", "most", "run", "doubt")
+
+N_AROUND: Final = 4
+"""How many block-level elements around a paragraph have features: those in PLACES."""
+WORDS_REACH: Final = 3
+LINKS_REACH: Final = 2
+BLOCK_GUESS_REACH: Final = 2
+GUESS_REACH: Final = 4
+"""How many neighbours on either side have features: their words, links and guesses."""
+WINDOWS: Final = {"near": 2, "middle": 5, "far": 15}
+GUESS_WINDOWS: Final = {"near": 3, "middle": 8, "far": 25}
+N_WINDOWS: Final = 3
+"""Windows: how many paragraphs on either side are in one."""
 
 
 def numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:
@@ -90,7 +120,11 @@ _TABLES = (
     numbered("ROW_", blocks.ROWS),
     numbered("LABEL_", blocks.LABELS),
     numbered("", ("collapsed", "lines", "prose", "code")),
+    {f"WIDTH_{name.upper()}": len(f"&{name};") for name in ENTITIES},
     numbered("STACK_", STACK),
+    numbered("PATH_", ("tags", "classes")),
+    numbered("KEPT_", ("start", "length", "n_words")),
+    numbered("KEPT_", ("groups", "classes")),
     numbered("ELEMENTS_", ELEMENTS),
     numbered("NAMED_", NAMED_ELEMENTS),
     numbered("NAMES_", NAME_SUMS),
@@ -105,6 +139,7 @@ _TABLES = (
     numbered("", RATIOS),
     numbered("PARAGRAPH_", PARAGRAPH),
     numbered("WINDOW_", WINDOW),
+    {f"WINDOW_{name.upper()}": reach for name, reach in WINDOWS.items()},
     numbered("KIN_", KIN),
     numbered("", SINCE),
     numbered("AROUND_", AROUND),
@@ -112,13 +147,42 @@ _TABLES = (
     numbered("DOCUMENT_", DOCUMENT),
     numbered("MASS_", MASSES),
     numbered("GUESS_", GUESS),
+    numbered("GUESS_KIN_", GUESS_KIN),
+    {f"GUESS_WINDOW_{name.upper()}": reach for name, reach in GUESS_WINDOWS.items()},
+    numbered("GUESS_SCRATCH_", GUESS_SCRATCH),
+    numbered("GUESS_ELEMENT_", GUESS_ELEMENTS),
     numbered("GUESS_PAGE_", GUESS_PAGE),
+    numbered("CONJUNCTION_", ("first_weight", "n_parts", "feature", "offset", "stride")),
+    numbered("CRF_", CRF),
+    {"N_LABELS": len(blocks.LABELS), "N_PART_COLUMNS": 3, "N_TOKEN_KINDS": 5},
+    numbered("DOWN_TO_", ("all", "kept")),
+    # Of the kernel `ngrams`: where fields of a slot and an entry begin, and how wide they are, as masks.
+    {"FINGERPRINT_AT": 34, "ENTRIES_AT": 10, "ENTRIES_MASK": 0xFFFFFF, "COUNT_MASK": 1023},
+    {"LANGUAGE_AT": 8, "GAIN_MASK": 255, "POINT_MASK": 0x1FFFFF, "LONGEST_NGRAM": 5},
+    numbered("TOKEN_", ("none", "alpha", "num", "mix", "other")),
+    # Of the kernel `statements`: a name that it looks for, and a tag that it found.
+    numbered("NAME_", ("letters", "pair", "rank")),
+    numbered("STATED_", ("kind", "start", "end", "rank", "first", "first_end", "second", "second_end")),
+    # Of the kernel `tokens`: edges of a token that are those of a line, the end of one; kinds of characters.
+    {"BEGINS_LINE": 1, "ENDS_LINE": 2, "ENDS_TOKEN": 1},
+    numbered("VISIT_", ("node", "position")),
+    numbered("KEY_", ("one", "two")),
+    numbered("", ("between_white", "between_newline", "inside")),
+    # Of the kernel `letters`: bits of a character, and what is counted.
+    {f"LOOKS_{name.upper()}": 1 << bit for bit, name in enumerate(LOOKS)},
+    numbered("CENSUS_", ("replaced", "controls", "high", "read_twice", "begun")),
     # Work space of the kernel `matching`.
     numbered("STATE_", ("length", "link", "edge", "end")),
     numbered("EDGE_", ("symbol", "target", "next")),
     numbered("ENDS_", ("a", "b", "next", "length")),
     numbered("PENDING_", ("a_low", "a_high", "b_low", "b_high")),
     numbered("FOUND_", ("a", "b", "length")),
+    numbered("THRESHOLD_", ("position", "pair")),
+    numbered("ALIGNED_", ("row", "score", "pair")),
+    # Of the kernel `repeats`: open intervals of the LCP array, repeats, and where they stand.
+    numbered("OPEN_", ("first", "length", "known", "before")),
+    numbered("REPEAT_", ("first", "last", "length", "documents")),
+    numbered("STANDING_", ("all", "begin", "end", "both", "in_begin", "in_end", "in_both", "first")),
 )
 NUMBERS: Final = {name: number for table in _TABLES for name, number in table.items()}
 assert len(NUMBERS) == sum(map(len, _TABLES)), "two numbers have the same name"

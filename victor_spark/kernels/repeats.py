@@ -6,6 +6,12 @@ string crosses it. Cython pure Python mode.
 """
 
 import cython
+from cython.cimports.victor_spark.kernels import num
+
+num.check()
+
+_NONE = cython.declare(cython.int, -1)
+_DIFFER = cython.declare(cython.int, -2)
 
 
 @cython.ccall
@@ -32,24 +38,24 @@ def classes(
     top: cython.int = 0
     n_found: cython.Py_ssize_t = 0
     # Open intervals of the LCP array. Rows of the stack: first place, length, suffixes of a document that is
-    # there already, and the symbol before all occurrences (-1: none yet, -2: they differ).
-    stack[0, 0] = 0
-    stack[1, 0] = 0
-    stack[2, 0] = 0
-    stack[3, 0] = -1
+    # there already, and the symbol before all occurrences.
+    stack[num.OPEN_FIRST, 0] = 0
+    stack[num.OPEN_LENGTH, 0] = 0
+    stack[num.OPEN_KNOWN, 0] = 0
+    stack[num.OPEN_BEFORE, 0] = _NONE
     for i in range(n):
         # Suffix i joins what is open; then what its successor does not share is closed.
         depth = lcp[i]
-        before = symbols[suffixes[i] - 1] if suffixes[i] else -2
+        before = symbols[suffixes[i] - 1] if suffixes[i] else _DIFFER
         left = cython.cast(cython.int, i)
-        if depth > stack[1, top]:
+        if depth > stack[num.OPEN_LENGTH, top]:
             top += 1
-            stack[0, top] = left
-            stack[1, top] = depth
-            stack[2, top] = 0
-            stack[3, top] = -1
-        context = stack[3, top]
-        stack[3, top] = before if context == -1 or context == before else -2
+            stack[num.OPEN_FIRST, top] = left
+            stack[num.OPEN_LENGTH, top] = depth
+            stack[num.OPEN_KNOWN, top] = 0
+            stack[num.OPEN_BEFORE, top] = _NONE
+        context = stack[num.OPEN_BEFORE, top]
+        stack[num.OPEN_BEFORE, top] = before if context == _NONE or context == before else _DIFFER
         document = documents[suffixes[i]]
         seen = last[document]
         if seen >= 0:
@@ -57,30 +63,30 @@ def classes(
             high = top
             while low < high:
                 middle = (low + high + 1) // 2
-                if stack[0, middle] <= seen:
+                if stack[num.OPEN_FIRST, middle] <= seen:
                     low = middle
                 else:
                     high = middle - 1
-            stack[2, low] += 1
+            stack[num.OPEN_KNOWN, low] += 1
         last[document] = left
-        while stack[1, top] > depth:
-            length = stack[1, top]
-            seen = left - stack[0, top] + 1 - stack[2, top]
-            if length >= least_length and seen >= least_documents and stack[3, top] == -2:
+        while stack[num.OPEN_LENGTH, top] > depth:
+            length = stack[num.OPEN_LENGTH, top]
+            seen = left - stack[num.OPEN_FIRST, top] + 1 - stack[num.OPEN_KNOWN, top]
+            if length >= least_length and seen >= least_documents and stack[num.OPEN_BEFORE, top] == _DIFFER:
                 if n_found < found.shape[0]:
-                    found[n_found, 0] = stack[0, top]
-                    found[n_found, 1] = left
-                    found[n_found, 2] = length
-                    found[n_found, 3] = seen
+                    found[n_found, num.REPEAT_FIRST] = stack[num.OPEN_FIRST, top]
+                    found[n_found, num.REPEAT_LAST] = left
+                    found[n_found, num.REPEAT_LENGTH] = length
+                    found[n_found, num.REPEAT_DOCUMENTS] = seen
                 n_found += 1
-            if stack[1, top - 1] < depth:
-                stack[1, top] = depth
+            if stack[num.OPEN_LENGTH, top - 1] < depth:
+                stack[num.OPEN_LENGTH, top] = depth
             else:
-                context = stack[3, top]
-                stack[2, top - 1] += stack[2, top]
+                context = stack[num.OPEN_BEFORE, top]
+                stack[num.OPEN_KNOWN, top - 1] += stack[num.OPEN_KNOWN, top]
                 top -= 1
-                before = stack[3, top]
-                stack[3, top] = context if before == -1 or before == context else -2
+                before = stack[num.OPEN_BEFORE, top]
+                stack[num.OPEN_BEFORE, top] = context if before == _NONE or before == context else _DIFFER
     return n_found
 
 
@@ -103,22 +109,23 @@ def standing(
     """
     share: cython.double
     for row in range(found.shape[0]):
-        for kind in range(8):
+        for kind in range(counts.shape[1]):
             counts[row, kind] = 0
-        counts[row, 0] = found[row, 1] - found[row, 0] + 1
-        counts[row, 7] = suffixes[found[row, 0]]
+        counts[row, num.STANDING_ALL] = found[row, num.REPEAT_LAST] - found[row, num.REPEAT_FIRST] + 1
+        counts[row, num.STANDING_FIRST] = suffixes[found[row, num.REPEAT_FIRST]]
         share = 0
-        for i in range(found[row, 0], found[row, 1] + 1):
+        for i in range(found[row, num.REPEAT_FIRST], found[row, num.REPEAT_LAST] + 1):
             position = suffixes[i]
             document = documents[position]
-            if position < counts[row, 7]:
-                counts[row, 7] = position
-            edge = (edges[position] & 1) | (edges[position + found[row, 2] - 1] & 2)
-            for kind in range(1, 4):
+            if position < counts[row, num.STANDING_FIRST]:
+                counts[row, num.STANDING_FIRST] = position
+            last = edges[position + found[row, num.REPEAT_LENGTH] - 1]
+            edge = (edges[position] & num.BEGINS_LINE) | (last & num.ENDS_LINE)
+            for kind in range(num.STANDING_BEGIN, num.STANDING_BOTH + 1):  # bits of `edge`, too
                 if edge & kind == kind:
                     counts[row, kind] += 1
-                    if stamps[kind - 1, document] != row:
-                        stamps[kind - 1, document] = cython.cast(cython.int, row)
-                        counts[row, 3 + kind] += 1
-            share += cython.cast(cython.double, found[row, 2]) / n_tokens[document]
-        shares[row] = share / counts[row, 0]
+                    if stamps[kind - num.STANDING_BEGIN, document] != row:
+                        stamps[kind - num.STANDING_BEGIN, document] = cython.cast(cython.int, row)
+                        counts[row, num.STANDING_BOTH + kind] += 1
+            share += cython.cast(cython.double, found[row, num.REPEAT_LENGTH]) / n_tokens[document]
+        shares[row] = share / counts[row, num.STANDING_ALL]

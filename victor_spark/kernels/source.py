@@ -98,12 +98,12 @@ def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> 
     kept: list[str] = []
     while 0 <= start < n - 3:
         first = ord(html[start + 1])
-        if first == 33 and html.startswith("<!--", start):
+        if first == ord("!") and html.startswith("<!--", start):
             end = html.find("-->", start + 4)
             end = n if end < 0 else end + 3
-        elif first == 63:  # a processing instruction, such as a forgotten <?php … ?>
+        elif first == ord("?"):  # a processing instruction, such as a forgotten <?php … ?>
             end = html.find(">", start) + 1
-        elif first == 47:
+        elif first == ord("/"):
             start = html.find("<", _after_tag(html, start))
             continue
         elif _is_common(first, ord(html[start + 2])):
@@ -149,11 +149,11 @@ def _is_common(first: cython.uint, second: cython.uint) -> cython.bint:
 
     Nearly all tags are such, and a look at two letters is cheaper than one at the name.
     """
-    if second == 32 or second == 62:  # a, b, i, p, u
+    if second == ord(" ") or second == ord(">"):  # a, b, i, p, u
         return True
-    if first == 100 or first == 104 or first == 117:
+    if first == ord("d") or first == ord("h") or first == ord("u"):
         return True
-    return (first == 115 and second == 112) or (first == 105 and second == 109)
+    return (first == ord("s") and second == ord("p")) or (first == ord("i") and second == ord("m"))
 
 
 @cython.cfunc
@@ -163,7 +163,7 @@ def _name(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> str:
     stop: cython.Py_ssize_t = min(n, start + 12)
     while i < stop:
         c: cython.uint = ord(html[i])
-        if c == 62 or c == 32 or c == 47:
+        if c == ord(">") or c == ord(" ") or c == ord("/"):
             return html[start + 1 : i]
         i += 1
     return ""

@@ -2,6 +2,9 @@
 """Finds the tags that state facts about the page: title, author, date, JSON-LD. Cython pure Python mode."""
 
 import cython
+from cython.cimports.victor_spark.kernels import num
+
+num.check()
 
 MARKED, META, LINK, HTML, TITLE, HEADING, TIME, JSON_LD, STYLE = range(9)
 N_KINDS = 9
@@ -27,6 +30,7 @@ goes to (0 or 1) and its rank; for an element, 0 and its kind.
 """
 
 _N_KINDS = cython.declare(cython.int, N_KINDS)
+_HREF = cython.declare(cython.int, ATTRIBUTES.index("href"))
 _LINK = cython.declare(cython.int, LINK)
 _JSON_LD = cython.declare(cython.int, JSON_LD)
 _STYLE = cython.declare(cython.int, STYLE)
@@ -66,33 +70,33 @@ def statements(
     n_found: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t = 0
     while True:
-        i = _next(source, words, i, 60, 60)  # <
+        i = _next(source, words, i, ord("<"), ord("<"))
         if i >= n or n_found == found.shape[0]:
             return n_found
         begin = i
         i += 1
-        if i + 2 < n and source[i] == 33 and source[i + 1] == 45 and source[i + 2] == 45:  # !--
+        if i + 2 < n and source[i] == ord("!") and _are_hyphens(source, i + 1):
             i += 4
-            while i < n and not (source[i] == 62 and source[i - 1] == 45 and source[i - 2] == 45):
-                i = _next(source, words, i + 1, 62, 62)  # >
+            while i < n and not (source[i] == ord(">") and _are_hyphens(source, i - 2)):
+                i = _next(source, words, i + 1, ord(">"), ord(">"))
             continue
-        if i >= n or not 97 <= (source[i] | 32) <= 122:
+        if i >= n or not ord("a") <= (source[i] | num.SMALL) <= ord("z"):
             continue
         while i < n and _is_of_name(source[i]):
             i += 1
         row = _row(source, names, begin + 1, i, _N_KINDS) if _FIRST >> (source[begin + 1] & 31) & 1 else -1
-        kind: cython.int = 0 if row < 0 else cython.cast(cython.int, names[_N_KINDS, row, 2])
-        found[n_found, 0] = kind
-        found[n_found, 1] = begin
-        for column in range(3, 8):
+        kind: cython.int = 0 if row < 0 else cython.cast(cython.int, names[_N_KINDS, row, num.NAME_RANK])
+        found[n_found, num.STATED_KIND] = kind
+        found[n_found, num.STATED_START] = begin
+        for column in range(num.STATED_RANK, found.shape[1]):
             found[n_found, column] = 0
         while True:
-            i = _next(source, words, i, 62, 61)  # > or =
-            if i >= n or source[i] == 62:
+            i = _next(source, words, i, ord(">"), ord("="))
+            if i >= n or source[i] == ord(">"):
                 break
             end = i
             i += 1
-            while end > begin and source[end - 1] <= 32:
+            while end > begin and source[end - 1] <= ord(" "):
                 end -= 1
             row = -1
             if kind or _LAST >> (source[end - 1] & 31) & 1:
@@ -100,50 +104,61 @@ def statements(
                 while start > begin and _is_of_name(source[start - 1]):
                     start -= 1
                 row = _row(source, names, start, end, kind)
-            while i < n and source[i] <= 32:
+            while i < n and source[i] <= ord(" "):
                 i += 1
             c: cython.uchar = source[i] if i < n else 0
-            if c == 34 or c == 39:  # quotes
+            if c == ord('"') or c == ord("'"):  # quotes
                 start = i + 1
                 end = _next(source, words, start, c, c)
                 i = min(end + 1, n)
             else:
                 start = i
-                while i < n and source[i] > 32 and source[i] != 62:
+                while i < n and source[i] > ord(" ") and source[i] != ord(">"):
                     i += 1
                 end = i
             if row < 0 or start == end:
                 continue
-            rank = cython.cast(cython.int, names[kind, row, 2])
-            pair = 4 + 2 * cython.cast(cython.Py_ssize_t, names[kind, row, 1])
-            if found[n_found, pair] == 0 or (pair == 4 and rank > found[n_found, 3]):
-                if kind or _has_mark(source, start, end, rank > 1):
+            rank = cython.cast(cython.int, names[kind, row, num.NAME_RANK])
+            pair = num.STATED_FIRST + 2 * cython.cast(cython.Py_ssize_t, names[kind, row, num.NAME_PAIR])
+            is_higher: cython.bint = pair == num.STATED_FIRST and rank > found[n_found, num.STATED_RANK]
+            if found[n_found, pair] == 0 or is_higher:
+                if kind or _has_mark(source, start, end, rank > _HREF):
                     found[n_found, pair] = start
                     found[n_found, pair + 1] = end
-                    if pair == 4:
-                        found[n_found, 3] = rank
+                    if pair == num.STATED_FIRST:
+                        found[n_found, num.STATED_RANK] = rank
         i = min(i + 1, n)
-        found[n_found, 2] = i
+        found[n_found, num.STATED_END] = i
         if kind == _STYLE:
             i = _raw_end(source, words, i, b"</style\0", 7)
             continue
-        if kind == _LINK and source[found[n_found, 4]] | 32 != 99 and source[found[n_found, 4]] | 32 != 108:
+        first: cython.uchar = source[found[n_found, num.STATED_FIRST]] | num.SMALL
+        if kind == _LINK and first != ord("c") and first != ord("l"):
             continue  # no canonical address, no licence
         if kind == _JSON_LD:
-            found[n_found, 6] = i
+            found[n_found, num.STATED_SECOND] = i
             i = _raw_end(source, words, i, b"</script\0", 8)
-            found[n_found, 7] = i
-            if not _holds(source, begin, found[n_found, 2], b"ld+json\0"):
+            found[n_found, num.STATED_SECOND_END] = i
+            if not _holds(source, begin, found[n_found, num.STATED_END], b"ld+json\0"):
                 continue
-        if (kind or found[n_found, 3]) and counts[kind] < _MOST:
+        if (kind or found[n_found, num.STATED_RANK]) and counts[kind] < _MOST:
             counts[kind] += 1
             n_found += 1
 
 
 @cython.cfunc
 @cython.inline
+@cython.exceptval(check=False)
+def _are_hyphens(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> cython.bint:
+    """Whether two hyphens stand at `i`, those of a comment."""
+    return source[i] == ord("-") and source[i + 1] == ord("-")
+
+
+@cython.cfunc
+@cython.inline
 def _is_of_name(c: cython.uchar) -> cython.bint:
-    return c > 34 and c != 39 and c != 47 and c != 60 and c != 62  # no white space, quotes, slash or bracket
+    """Not white space, quotes, a slash or a bracket."""
+    return c > ord('"') and c != ord("'") and c != ord("/") and c != ord("<") and c != ord(">")
 
 
 @cython.cfunc
@@ -158,11 +173,11 @@ def _row(
     name: cython.ulonglong = 0
     i: cython.Py_ssize_t = max(start, end - 8)
     while i < end:
-        name = (name << 8) | (source[i] | 32)
+        name = (name << 8) | (source[i] | num.SMALL)
         i += 1
     row: cython.Py_ssize_t = 0
-    while names[kind, row, 0]:
-        if names[kind, row, 0] == name:
+    while names[kind, row, num.NAME_LETTERS]:
+        if names[kind, row, num.NAME_LETTERS] == name:
             return row
         row += 1
     return -1
@@ -209,7 +224,7 @@ def _holds(
     """Whether a lower-case word occurs between two positions, whatever its case there."""
     while i < end:
         k = 0
-        while word[k] != 0 and i + k < end and (source[i + k] | 32) == (word[k] | 32):
+        while word[k] != 0 and i + k < end and (source[i + k] | num.SMALL) == (word[k] | num.SMALL):
             k += 1
         if word[k] == 0:
             return True
@@ -227,9 +242,9 @@ def _raw_end(
 ) -> cython.Py_ssize_t:
     """The start of the end tag of a script or style; the end of the source if there is none."""
     n: cython.Py_ssize_t = source.shape[0]
-    i = _next(source, words, i, 60, 60)
+    i = _next(source, words, i, ord("<"), ord("<"))
     while i < n and not _holds(source, i, min(i + length, n), name):
-        i = _next(source, words, i + 1, 60, 60)
+        i = _next(source, words, i + 1, ord("<"), ord("<"))
     return i
 
 
@@ -249,7 +264,7 @@ def _has_mark(
     last: cython.uint = 0
     i: cython.Py_ssize_t = start
     while i < end:
-        last = (last & 0xFFFFFF) << 8 | source[i] | 32
+        last = (last & 0xFFFFFF) << 8 | source[i] | num.SMALL
         i += 1
         if last == author and _holds(source, max(start, i - 6), i, b"author\0"):
             return True

@@ -10,10 +10,19 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
-_FAR = cython.declare(cython.float, 1000.0)
-_N_AROUND = cython.declare(cython.int, 4)
+_FAR = cython.declare(cython.float, 1000.0)  # from a heading or long paragraph, also where there is none
+_ABSENT = cython.declare(cython.float, -1.0)  # what a row says of a paragraph that isn't there
 _LONG = cython.declare(cython.double, 25.0)  # words of a long paragraph
-_MOST_SCORE = cython.declare(cython.double, 80.0)  # of a paragraph: a longer one says no more
+_MOST_WORDS = cython.declare(cython.double, 100.0)  # of a paragraph, in windows
+# The score of a paragraph, in words: what it costs, and each linked word; at most; what the next element gets
+# of it, and what the page keeps of its own; least as a divisor.
+_COST = cython.declare(cython.double, 4.0)
+_LINK_COST = cython.declare(cython.double, 3.0)
+_MOST_SCORE = cython.declare(cython.double, 80.0)
+_PART_OF_NEXT = cython.declare(cython.double, 0.5)
+_PART_OF_PAGE = cython.declare(cython.double, 0.1)
+_LEAST_SCORE = cython.declare(cython.double, 1e-9)
+_EVERYWHERE = cython.declare(cython.int, 2147483647)
 
 
 @cython.ccall
@@ -50,7 +59,7 @@ def layout(
                 last_element = element
             places[num.PLACE_BLOCK, p] = cython.cast(cython.int, i)
             places[num.PLACE_ELEMENT, p] = element
-            for around in range(1, _N_AROUND):
+            for around in range(1, num.N_AROUND):
                 element = elements[num.ELEMENTS_OUTER, element]
                 places[num.PLACE_ELEMENT + around, p] = element
             sums[num.SUM_WORDS, p] = 0.0
@@ -106,54 +115,59 @@ def of_elements(
     n: cython.Py_ssize_t,
     table: cython.double[:, ::1],
 ) -> cython.int:
-    """Fills `table` (6, n_elements): inside each element words, linked words, paragraphs; the share of
-    words in links; score; and how much of the best score that is. Returns the element with the best.
+    """Fills `table` (num.ELEMENT_SUMS, n_elements): inside each element words, linked words, paragraphs; the
+    share of words in links; score; and how much of the best score that is. Returns the element with the best.
 
     The score says how much unlinked text stands right inside an element (the idea of readability): a
     paragraph counts for the element around its own, half for the next; links inside scale it down.
     """
     n_elements: cython.Py_ssize_t = table.shape[1]
     best: cython.Py_ssize_t = 0
-    for k in range(6):
+    for k in range(table.shape[0]):
         for e in range(n_elements):
             table[k, e] = 0.0
     for p in range(n):
-        plain = sums[num.SUM_WORDS, p] - sums[num.SUM_LINKED, p]
-        score = plain - 3.0 * sums[num.SUM_LINKED, p] - 4.0
-        if score > _MOST_SCORE:
-            score = _MOST_SCORE
+        plain: cython.double = sums[num.SUM_WORDS, p] - sums[num.SUM_LINKED, p]
+        score: cython.double = plain - _LINK_COST * sums[num.SUM_LINKED, p] - _COST
+        score = min(score, _MOST_SCORE)
         if score > 0.0:
             table[num.ELEMENT_SCORE, places[num.PLACE_ELEMENT_1, p]] += score
-            table[num.ELEMENT_SCORE, places[num.PLACE_ELEMENT_2, p]] += 0.5 * score
+            table[num.ELEMENT_SCORE, places[num.PLACE_ELEMENT_2, p]] += _PART_OF_NEXT * score
         e = places[num.PLACE_ELEMENT, p]
         table[num.ELEMENT_WORDS, e] += sums[num.SUM_WORDS, p]
         table[num.ELEMENT_LINKED, e] += sums[num.SUM_LINKED, p]
         table[num.ELEMENT_PARAGRAPHS, e] += 1.0
-    for k in range(3):  # running totals, then what stands between an element and the last inside it
+    # Of words, linked words and paragraphs running totals, then what stands between an element and the last
+    # inside it.
+    for k in range(num.ELEMENT_PARAGRAPHS + 1):
         total: cython.double = 0.0
         for e in range(n_elements):
             total += table[k, e]
             table[k, e] = total
         for e in range(n_elements):
-            p = last_inside[e]
-            if p >= n_elements:
-                p = n_elements - 1
+            p = min(last_inside[e], n_elements - 1)
             table[num.ELEMENT_LINK_SHARE, e] = table[k, p] - (table[k, e - 1] if e else 0.0)
         table[num.ELEMENT_LINK_SHARE, 0] = total
         for e in range(n_elements):
             table[k, e] = table[num.ELEMENT_LINK_SHARE, e]
-    table[num.ELEMENT_SCORE, 0] *= 0.1
+    table[num.ELEMENT_SCORE, 0] *= _PART_OF_PAGE
     for e in range(n_elements):
-        table[num.ELEMENT_LINK_SHARE, e] = table[num.ELEMENT_LINKED, e] / (
-            table[num.ELEMENT_WORDS, e] if table[num.ELEMENT_WORDS, e] > 1.0 else 1.0
-        )
+        table[num.ELEMENT_LINK_SHARE, e] = table[num.ELEMENT_LINKED, e] / _words(table[num.ELEMENT_WORDS, e])
         table[num.ELEMENT_SCORE, e] *= 1.0 - table[num.ELEMENT_LINK_SHARE, e]
         if table[num.ELEMENT_SCORE, e] > table[num.ELEMENT_SCORE, best]:
             best = e
-    score = table[num.ELEMENT_SCORE, best] if table[num.ELEMENT_SCORE, best] > 1e-9 else 1e-9
+    score = max(table[num.ELEMENT_SCORE, best], _LEAST_SCORE)
     for e in range(n_elements):
         table[num.ELEMENT_OF_BEST, e] = table[num.ELEMENT_SCORE, e] / score
     return cython.cast(cython.int, best)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _words(n: cython.double) -> cython.double:
+    """A number of words as a divisor: 1 at least."""
+    return n if n > 1.0 else 1.0
 
 
 @cython.cfunc
@@ -200,71 +214,113 @@ def of_paragraphs(
     """Fills `rows`, a column a paragraph, and `page`, one number for all blocks.
 
     `spans` holds most words that a paragraph counts for, words that it costs, and what a linked word
-    costs, of each kind of run; `scratch` (5, n) and `runs` (1 + len(spans), 2) are scratch space.
+    costs, of each kind of run; `scratch` (num.SCRATCH, n) and `runs` (1 + len(spans), 2) are scratch
+    space.
     """
     all_words: cython.double = elements[num.ELEMENT_WORDS, 0]
     all_plain: cython.double = 0.0
     longest: cython.double = 0.0
     n_long: cython.int = 0
-    since_heading: cython.float = _FAR
-    since_h1: cython.float = _FAR
-    since_long: cython.float = _FAR
     for p in range(n):
-        scratch[num.SCRATCH_PLAIN, p] = (
-            sums[num.SUM_WORDS, p] - sums[num.SUM_LINKED, p]
-        )  # words outside links
-        scratch[num.SCRATCH_LINKS, p] = sums[num.SUM_LINKED, p] / (
-            sums[num.SUM_WORDS, p] if sums[num.SUM_WORDS, p] > 1.0 else 1.0
-        )  # share of words in links
-        all_plain += scratch[num.SCRATCH_PLAIN, p]
-        if scratch[num.SCRATCH_PLAIN, p] > longest:
-            longest = scratch[num.SCRATCH_PLAIN, p]
-        if scratch[num.SCRATCH_PLAIN, p] >= _LONG:
+        plain: cython.double = sums[num.SUM_WORDS, p] - sums[num.SUM_LINKED, p]
+        links: cython.double = sums[num.SUM_LINKED, p] / _words(sums[num.SUM_WORDS, p])
+        scratch[num.SCRATCH_PLAIN, p] = plain
+        scratch[num.SCRATCH_LINKS, p] = links
+        all_plain += plain
+        longest = max(longest, plain)
+        if plain >= _LONG:
             n_long += 1
         high = places[num.PLACE_BLOCK, p + 1] if p + 1 < n else n_blocks
         rows[num.PARAGRAPH_WORDS, p] = sums[num.SUM_WORDS, p]
-        rows[num.PARAGRAPH_PLAIN, p] = scratch[num.SCRATCH_PLAIN, p]
-        rows[num.PARAGRAPH_LINKS, p] = scratch[num.SCRATCH_LINKS, p]
+        rows[num.PARAGRAPH_PLAIN, p] = plain
+        rows[num.PARAGRAPH_LINKS, p] = links
         rows[num.PARAGRAPH_BLOCKS, p] = high - places[num.PLACE_BLOCK, p]
         rows[num.PARAGRAPH_SENTENCES, p] = sums[num.SUM_SENTENCES, p]
         rows[num.PARAGRAPH_POSITION, p] = cython.cast(cython.double, p) / n
     r = num.PARAGRAPH_POSITION + 1
-    for by in range(-3, 4):  # neighbours' words, then their links
+    for by in range(-num.WORDS_REACH, num.WORDS_REACH + 1):
         if by:
             for p in range(n):
-                rows[r, p] = sums[num.SUM_WORDS, p + by] if 0 <= p + by < n else -1.0
+                rows[r, p] = sums[num.SUM_WORDS, p + by] if 0 <= p + by < n else _ABSENT
             r += 1
-    for by in range(-2, 3):
+    for by in range(-num.LINKS_REACH, num.LINKS_REACH + 1):
         if by:
             for p in range(n):
-                rows[r, p] = scratch[num.SCRATCH_LINKS, p + by] if 0 <= p + by < n else -1.0
+                rows[r, p] = scratch[num.SCRATCH_LINKS, p + by] if 0 <= p + by < n else _ABSENT
             r += 1
-    total: cython.double = 0.0
-    linked: cython.double = 0.0
-    for p in range(n):  # running totals for the windows
-        total += scratch[num.SCRATCH_PLAIN, p] if scratch[num.SCRATCH_PLAIN, p] < 100.0 else 100.0
-        linked += scratch[num.SCRATCH_LINKS, p]
-        scratch[num.SCRATCH_PLAIN_UP_TO, p] = total
-        scratch[num.SCRATCH_LINKS_UP_TO, p] = linked
-    for k in range(3):
-        by = 2 if k == 0 else 5 if k == 1 else 15
+    r = _windows(n, scratch, rows, r)
+    _find_runs(places, sums, last_inside, best, n, spans, scratch, runs)
+    for k in range(runs.shape[0]):
+        low = runs[k, num.RUN_FIRST]
+        high = runs[k, num.RUN_LAST]
+        plain = 0.0
         for p in range(n):
-            low = p - by
-            high = p + by if p + by < n else n - 1
-            total = scratch[num.SCRATCH_PLAIN_UP_TO, high]
-            linked = scratch[num.SCRATCH_LINKS_UP_TO, high]
+            rows[r, p] = p - low if p < low else p - high if p > high else 0
+            if low <= p <= high:
+                plain += scratch[num.SCRATCH_PLAIN, p]
+        page[k] = plain / _words(all_plain)
+        r += 1
+    r = _kin(places, sums, n, num.PLACE_PATH, all_words, scratch, rows, r)
+    r = _kin(places, sums, n, num.PLACE_CLASS, all_words, scratch, rows, r)
+    r = _since(places, heading_level, n, scratch, rows, r)
+    r = _around(places, elements, n, rows, r)
+    k = runs.shape[0]
+    page[k + num.PAGE_WORDS] = all_words
+    page[k + num.PAGE_LINKS] = elements[num.ELEMENT_LINKED, 0] / _words(all_words)
+    page[k + num.PAGE_PARAGRAPHS] = n
+    page[k + num.PAGE_LONG] = n_long
+    page[k + num.PAGE_LONGEST] = longest
+    page[k + num.PAGE_MEAN] = all_plain / n
+    page[k + num.PAGE_SCORE] = elements[num.ELEMENT_SCORE, best]
+    return cython.cast(cython.int, r)
+
+
+@cython.cfunc
+def _windows(
+    n: cython.Py_ssize_t, scratch: cython.double[:, ::1], rows: cython.float[:, ::1], r: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """Two rows for each window: the means of words outside links and of the share of words in links."""
+    plain: cython.double = 0.0
+    links: cython.double = 0.0
+    for p in range(n):  # running totals
+        plain += min(scratch[num.SCRATCH_PLAIN, p], _MOST_WORDS)
+        links += scratch[num.SCRATCH_LINKS, p]
+        scratch[num.SCRATCH_PLAIN_UP_TO, p] = plain
+        scratch[num.SCRATCH_LINKS_UP_TO, p] = links
+    for k in range(num.N_WINDOWS):
+        reach = num.WINDOW_NEAR if k == 0 else num.WINDOW_MIDDLE if k == 1 else num.WINDOW_FAR
+        for p in range(n):
+            low = p - reach
+            high = p + reach if p + reach < n else n - 1
+            plain = scratch[num.SCRATCH_PLAIN_UP_TO, high]
+            links = scratch[num.SCRATCH_LINKS_UP_TO, high]
             if low > 0:
-                total -= scratch[num.SCRATCH_PLAIN_UP_TO, low - 1]
-                linked -= scratch[num.SCRATCH_LINKS_UP_TO, low - 1]
+                plain -= scratch[num.SCRATCH_PLAIN_UP_TO, low - 1]
+                links -= scratch[num.SCRATCH_LINKS_UP_TO, low - 1]
             else:
                 low = 0
-            rows[r + num.WINDOW_PLAIN, p] = total / (high - low + 1)
-            rows[r + num.WINDOW_LINKS, p] = linked / (high - low + 1)
-        r += 2
+            rows[r + num.WINDOW_PLAIN, p] = plain / (high - low + 1)
+            rows[r + num.WINDOW_LINKS, p] = links / (high - low + 1)
+        r += num.WINDOW_LINKS + 1
+    return r
+
+
+@cython.cfunc
+def _find_runs(
+    places: cython.const[cython.int][:, ::1],
+    sums: cython.const[cython.double][:, ::1],
+    last_inside: cython.const[cython.int][::1],
+    best: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    spans: cython.const[cython.double][:, ::1],
+    scratch: cython.double[:, ::1],
+    runs: cython.int[:, ::1],
+) -> cython.void:
+    """Fills `runs`: first the paragraphs inside the best element, then the best run of each kind."""
     runs[0, num.RUN_FIRST] = -1
-    high = last_inside[best] if best else 2147483647
-    for p in range(n):  # the paragraphs inside the best element
-        if best <= places[num.PLACE_ELEMENT, p] <= high:
+    last = last_inside[best] if best else _EVERYWHERE
+    for p in range(n):
+        if best <= places[num.PLACE_ELEMENT, p] <= last:
             if runs[0, num.RUN_FIRST] < 0:
                 runs[0, num.RUN_FIRST] = cython.cast(cython.int, p)
             runs[0, num.RUN_LAST] = cython.cast(cython.int, p)
@@ -276,60 +332,62 @@ def of_paragraphs(
         cost = spans[k, num.SPAN_COST]
         link_cost = spans[k, num.SPAN_LINK_COST]
         for p in range(n):
-            total = scratch[num.SCRATCH_PLAIN, p] if scratch[num.SCRATCH_PLAIN, p] < most else most
-            linked = sums[num.SUM_LINKED, p] if sums[num.SUM_LINKED, p] < most else most
-            scratch[num.SCRATCH_VALUE, p] = total - cost - link_cost * linked
+            plain: cython.double = min(scratch[num.SCRATCH_PLAIN, p], most)
+            scratch[num.SCRATCH_VALUE, p] = plain - cost - link_cost * min(sums[num.SUM_LINKED, p], most)
         _best_run(scratch, num.SCRATCH_VALUE, n, runs, k + 1)
-    for k in range(runs.shape[0]):
-        low = runs[k, num.RUN_FIRST]
-        high = runs[k, num.RUN_LAST]
-        total = 0.0
-        for p in range(n):
-            rows[r, p] = p - low if p < low else p - high if p > high else 0
-            if low <= p <= high:
-                total += scratch[num.SCRATCH_PLAIN, p]
-        page[k] = total / (all_plain if all_plain > 1.0 else 1.0)
-        r += 1
-    r = _kin(places, sums, n, num.PLACE_PATH, all_words, scratch, rows, r)
-    r = _kin(places, sums, n, num.PLACE_CLASS, all_words, scratch, rows, r)
+
+
+@cython.cfunc
+def _since(
+    places: cython.const[cython.int][:, ::1],
+    heading_level: cython.const[cython.int][::1],
+    n: cython.Py_ssize_t,
+    scratch: cython.double[:, ::1],
+    rows: cython.float[:, ::1],
+    r: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """How many paragraphs back a heading, an h1 and a long paragraph are, and how many ahead a long one."""
+    since_heading: cython.float = _FAR
+    since_h1: cython.float = _FAR
+    since_long: cython.float = _FAR
     for p in range(n):
         level = heading_level[places[num.PLACE_BLOCK, p]]
         since_heading = 0.0 if level > 0 else since_heading + 1.0 if since_heading < _FAR else _FAR
         since_h1 = 0.0 if level == 1 else since_h1 + 1.0 if since_h1 < _FAR else _FAR
-        since_long = (
-            0.0 if scratch[num.SCRATCH_PLAIN, p] >= _LONG else since_long + 1.0 if since_long < _FAR else _FAR
-        )
+        is_long: cython.bint = scratch[num.SCRATCH_PLAIN, p] >= _LONG
+        since_long = 0.0 if is_long else since_long + 1.0 if since_long < _FAR else _FAR
         rows[r + num.SINCE_HEADING, p] = since_heading
         rows[r + num.SINCE_H1, p] = since_h1
         rows[r + num.SINCE_LONG, p] = since_long
     since_long = _FAR
     for q in range(n):
         p = n - 1 - q
-        since_long = (
-            0.0 if scratch[num.SCRATCH_PLAIN, p] >= _LONG else since_long + 1.0 if since_long < _FAR else _FAR
-        )
+        is_long = scratch[num.SCRATCH_PLAIN, p] >= _LONG
+        since_long = 0.0 if is_long else since_long + 1.0 if since_long < _FAR else _FAR
         rows[r + num.UNTIL_LONG, p] = since_long
-    r += num.UNTIL_LONG + 1
-    for k in range(_N_AROUND):
+    return r + num.UNTIL_LONG + 1
+
+
+@cython.cfunc
+def _around(
+    places: cython.const[cython.int][:, ::1],
+    elements: cython.const[cython.double][:, ::1],
+    n: cython.Py_ssize_t,
+    rows: cython.float[:, ::1],
+    r: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """What stands inside each of the elements around a paragraph."""
+    all_words: cython.double = _words(elements[num.ELEMENT_WORDS, 0])
+    for k in range(num.N_AROUND):
         for p in range(n):
             e = places[num.PLACE_ELEMENT + k, p]
             rows[r + num.AROUND_WORDS, p] = elements[num.ELEMENT_WORDS, e]
             rows[r + num.AROUND_LINKS, p] = elements[num.ELEMENT_LINK_SHARE, e]
-            rows[r + num.AROUND_SHARE, p] = elements[num.ELEMENT_WORDS, e] / (
-                all_words if all_words > 1.0 else 1.0
-            )
+            rows[r + num.AROUND_SHARE, p] = elements[num.ELEMENT_WORDS, e] / all_words
             rows[r + num.AROUND_SCORE, p] = elements[num.ELEMENT_OF_BEST, e]
             rows[r + num.AROUND_PARAGRAPHS, p] = elements[num.ELEMENT_PARAGRAPHS, e]
         r += num.AROUND_PARAGRAPHS + 1
-    k = runs.shape[0]
-    page[k + num.PAGE_WORDS] = all_words
-    page[k + num.PAGE_LINKS] = elements[num.ELEMENT_LINKED, 0] / (all_words if all_words > 1.0 else 1.0)
-    page[k + num.PAGE_PARAGRAPHS] = n
-    page[k + num.PAGE_LONG] = n_long
-    page[k + num.PAGE_LONGEST] = longest
-    page[k + num.PAGE_MEAN] = all_plain / n
-    page[k + num.PAGE_SCORE] = elements[num.ELEMENT_SCORE, best]
-    return cython.cast(cython.int, r)
+    return r
 
 
 @cython.cfunc
@@ -357,12 +415,9 @@ def _kin(
         g = places[row, p]
         rows[r + num.KIN_COUNT, p] = scratch[num.SCRATCH_KIN_COUNT, g]
         rows[r + num.KIN_WORDS, p] = scratch[num.SCRATCH_KIN_WORDS, g] / scratch[num.SCRATCH_KIN_COUNT, g]
-        rows[r + num.KIN_LINKS, p] = scratch[num.SCRATCH_KIN_LINKED, g] / (
-            scratch[num.SCRATCH_KIN_WORDS, g] if scratch[num.SCRATCH_KIN_WORDS, g] > 1.0 else 1.0
-        )
-        rows[r + num.KIN_SHARE, p] = scratch[num.SCRATCH_KIN_WORDS, g] / (
-            all_words if all_words > 1.0 else 1.0
-        )
+        words = scratch[num.SCRATCH_KIN_WORDS, g]
+        rows[r + num.KIN_LINKS, p] = scratch[num.SCRATCH_KIN_LINKED, g] / _words(words)
+        rows[r + num.KIN_SHARE, p] = words / _words(all_words)
     return r + num.KIN_SHARE + 1
 
 

@@ -11,6 +11,9 @@ in ascending order, are `symbols` at the same places. Cython pure Python mode.
 """
 
 import cython
+from cython.cimports.victor_spark.kernels import num
+
+num.check()
 
 
 @cython.ccall
@@ -29,33 +32,36 @@ def bounds(
     """
     n: cython.int = 0
     kind: cython.uchar
-    previous: cython.uchar = 1
+    previous: cython.uchar = num.BETWEEN_NEWLINE
     inside: cython.bint = False
     for i in range(points.shape[0]):
-        kind = kinds[points[i]] if points[i] < 0x110000 else 2
-        if kind < 2:
+        kind = kinds[points[i]] if points[i] < num.N_CODE_POINTS else num.INSIDE
+        if kind < num.INSIDE:
             if inside:
                 ends[n] = cython.cast(cython.int, i)
-                if kind == 1 or divided[previous, kind] & 2:
-                    edges[n] |= 2
+                if kind == num.BETWEEN_NEWLINE or divided[previous, kind] & num.ENDS_LINE:
+                    edges[n] |= num.ENDS_LINE
                 n += 1
                 inside = False
         elif not inside:
             starts[n] = cython.cast(cython.int, i)
-            edges[n] = 1 if previous == 1 or divided[0, kind] & 2 else 0
+            is_first: cython.bint = (
+                previous == num.BETWEEN_NEWLINE or divided[num.BETWEEN_WHITE, kind] & num.ENDS_LINE != 0
+            )
+            edges[n] = num.BEGINS_LINE if is_first else 0
             inside = True
         else:
             rule = divided[previous, kind]
-            if rule & 1:
+            if rule & num.ENDS_TOKEN:
                 ends[n] = cython.cast(cython.int, i)
-                edges[n] |= rule & 2
+                edges[n] |= rule & num.ENDS_LINE
                 n += 1
                 starts[n] = cython.cast(cython.int, i)
-                edges[n] = (rule & 2) >> 1
+                edges[n] = num.BEGINS_LINE if rule & num.ENDS_LINE else 0
         previous = kind
     if inside:
         ends[n] = cython.cast(cython.int, points.shape[0])
-        edges[n] |= 2
+        edges[n] |= num.ENDS_LINE
         n += 1
     return n
 
@@ -101,13 +107,13 @@ def intern(
             known = slots[slot]
             if known < 0:
                 slots[slot] = n
-                keys[n, 0] = one
-                keys[n, 1] = two
+                keys[n, num.KEY_ONE] = one
+                keys[n, num.KEY_TWO] = two
                 first[n - n_known] = cython.cast(cython.int, token)
                 ids[token] = n
                 n += 1
                 break
-            if keys[known, 0] == one and keys[known, 1] == two:
+            if keys[known, num.KEY_ONE] == one and keys[known, num.KEY_TWO] == two:
                 ids[token] = known
                 break
             slot = (slot + 1) & mask
@@ -127,7 +133,7 @@ def rehash(
     two_prime: cython.ulonglong = 0xD6E8FEB86659FD93
     slot: cython.ulonglong
     for token in range(n_known):
-        slot = (((keys[token, 0] ^ secret) * two_prime) ^ keys[token, 1]) & all_bits
+        slot = (((keys[token, num.KEY_ONE] ^ secret) * two_prime) ^ keys[token, num.KEY_TWO]) & all_bits
         slot = ((slot ^ (slot >> 32)) * secret) & all_bits
         slot = ((((slot ^ (slot >> 32)) * two_prime) & all_bits) >> 32) & mask
         while slots[slot] >= 0:
@@ -164,20 +170,20 @@ def spans(
     n_tokens: cython.int = cython.cast(cython.int, tokens.shape[0])
     for start in range(n_tokens):
         covered[start] = 0
-        stack[0, 0] = 0
-        stack[1, 0] = start
+        stack[num.VISIT_NODE, 0] = 0
+        stack[num.VISIT_POSITION, 0] = start
         top = 1
         while top:
             top -= 1
-            node = stack[0, top]
-            position = stack[1, top]
+            node = stack[num.VISIT_NODE, top]
+            position = stack[num.VISIT_POSITION, top]
             string: cython.int = strings[node]
             while string >= 0:
                 if (
                     string < except_from
                     and start >= last[string]
-                    and (not anchors[string] & 1 or edges[start] & 1)
-                    and (not anchors[string] & 2 or edges[position - 1] & 2)
+                    and (not anchors[string] & num.BEGINS_LINE or edges[start] & num.BEGINS_LINE)
+                    and (not anchors[string] & num.ENDS_LINE or edges[position - 1] & num.ENDS_LINE)
                 ):
                     last[string] = position
                     n += 1
@@ -197,7 +203,7 @@ def spans(
                     else:
                         high = middle
                 if low < heads[node + 1] and symbols[low] == symbol:
-                    stack[0, top] = children[low]
-                    stack[1, top] = position + 1
+                    stack[num.VISIT_NODE, top] = children[low]
+                    stack[num.VISIT_POSITION, top] = position + 1
                     top += 1
     return n

@@ -7,7 +7,8 @@ number, and a condition is computed for all blocks at once. Cython pure Python m
 
 import cython
 
-_AT_ONCE = cython.declare(cython.Py_ssize_t, 4)
+_AT_ONCE = cython.declare(cython.Py_ssize_t, 4)  # trees
+_WRITTEN_OUT = cython.declare(cython.Py_ssize_t, 6)  # questions that one loop asks
 
 
 @cython.cfunc
@@ -40,11 +41,11 @@ def _leaves(
             same |= (values[feature, 0] > thresholds[tree, d]) << d
         else:
             n_asked += 1
-    for k in range(n_asked or 6, 6):  # to ask the last one again changes nothing
+    for k in range(n_asked or _WRITTEN_OUT, _WRITTEN_OUT):  # to ask the last one again changes nothing
         at[k] = at[k - 1]
         above[k] = above[k - 1]
         bit[k] = bit[k - 1]
-    if n_asked > 4:
+    if n_asked > _WRITTEN_OUT - 2:
         for i in range(n):
             found[row, i] = (
                 same
@@ -55,7 +56,7 @@ def _leaves(
                 | ((values[at[4], i] > above[4]) << bit[4])
                 | ((values[at[5], i] > above[5]) << bit[5])
             )
-    elif n_asked == 4:
+    elif n_asked == _WRITTEN_OUT - 2:
         for i in range(n):
             found[row, i] = (
                 same
@@ -75,7 +76,7 @@ def _leaves(
     else:
         for i in range(n):
             found[row, i] = same
-    for k in range(6, n_asked):
+    for k in range(_WRITTEN_OUT, n_asked):
         for i in range(n):
             found[row, i] |= (values[at[k], i] > above[k]) << bit[k]
     return 0
@@ -112,7 +113,7 @@ def add_values(
         elif row == _AT_ONCE - 1 and not cython.compiled:  # stored, so rounded, one by one
             for i in range(n):
                 for k in range(_AT_ONCE):
-                    sums[i] += of_leaves[tree - 3 + k, scratch[k, i]]
+                    sums[i] += of_leaves[tree - row + k, scratch[k, i]]
         elif row == _AT_ONCE - 1:  # the sums go to memory and back a quarter as often
             for i in range(n):
                 sums[i] = (

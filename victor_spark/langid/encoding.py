@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.blocks import Bool, Int32, UInt8, UInt32
-from victor_spark.kernels import code_points, letters, text_of
+from victor_spark.kernels import code_points, letters, num, text_of
 from victor_spark.langid import identify, scores
 from victor_spark.langid.normalise import folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
@@ -169,7 +169,7 @@ def _kinds(text: UInt32) -> tuple[UInt8, int]:
     return kinds, letters.tell_kinds(memoryview(text), memoryview(folding_table()), memoryview(kinds))
 
 
-_BLANK, _SPACE, _HIGH, _LETTER, _DOUBTFUL = (1 << bit for bit in range(len(letters.KINDS)))
+_BLANK, _SPACE, _HIGH, _LETTER, _DOUBTFUL = (1 << bit for bit in range(len(num.LOOKS)))
 
 
 def _words_with(text: UInt32, kinds: UInt8, wanted: int, space: int) -> UInt32:

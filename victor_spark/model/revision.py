@@ -12,18 +12,18 @@ import numpy as np
 from victor_spark.blocks import Blocks, Float32, Float64
 from victor_spark.kernels import context, num, surroundings, views
 from victor_spark.kernels import crf as kernel
-from victor_spark.model.surroundings import N_AROUND, Fill, Layout, layout_of
+from victor_spark.model.surroundings import Fill, Layout, layout_of
 from victor_spark.model.trees import Trees
 
-_OF_BLOCKS: Final = tuple(f"guess[{by}]" for by in range(-2, 3))
+_OF_BLOCKS: Final = tuple(f"guess[{by}]" for by in range(-num.BLOCK_GUESS_REACH, num.BLOCK_GUESS_REACH + 1))
 _OF_PARAGRAPHS: Final = (
     "guess.paragraph",
-    *(f"guess.paragraph[{by}]" for by in (-4, -3, -2, -1, 1, 2, 3, 4)),
-    *(f"guess.window[{reach}]" for reach in (3, 8, 25)),
+    *(f"guess.paragraph[{by}]" for by in range(-num.GUESS_REACH, num.GUESS_REACH + 1) if by),
+    *(f"guess.window[{reach}]" for reach in num.GUESS_WINDOWS.values()),
     *(f"guess.{name}" for name in num.GUESS),
-    *(f"guess.around{kind}[{n}]" for n in range(N_AROUND) for kind in ("", "-share")),
-    *(f"guess.rest[{n}]" for n in range(1, N_AROUND)),
-    *(f"guess.{kin}{kind}" for kin in ("path", "class") for kind in ("", "-share", "-others")),
+    *(f"guess.around{kind}[{n}]" for n in range(num.N_AROUND) for kind in ("", "-share")),
+    *(f"guess.rest[{n}]" for n in range(1, num.N_AROUND)),
+    *(f"guess.{kin}{kind}" for kin in ("path", "class") for kind in num.GUESS_KIN.values()),
 )
 _OF_PAGE: Final = tuple(f"guess.page-{name}" for name in num.GUESS_PAGE)
 
@@ -53,7 +53,10 @@ def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
     context.of_blocks(*views(guesses, logits, words, page.of_block, masses, own))
-    scratch = (np.empty((4, n)), np.empty((4, len(page.last_inside))))
+    scratch = (
+        np.empty((len(num.GUESS_SCRATCH), n)),
+        np.empty((len(num.GUESS_ELEMENTS), len(page.last_inside))),
+    )
     context.of_paragraphs(*views(masses, page.places, page.last_inside, *scratch, table, numbers))
     others = 1.0 - guesses
     numbers[-1] = context.doubt(*views(guesses, others, np.log(guesses), np.log(others), words))

@@ -72,19 +72,17 @@ _SPANS: Final = np.array([(30.0, 3.0, 1.0), (60.0, 8.0, 1.5), (150.0, 15.0, 2.0)
 _RUNS: Final = ("best", *(f"span{number}" for number in range(len(_SPANS))))
 """Runs of paragraphs: those inside the best element, and those with the highest sums."""
 
-N_AROUND: Final = 4
-
 _OF_PARAGRAPHS: Final = (
     *(f"paragraph.{name}" for name in num.PARAGRAPH),
-    *(f"paragraph.words[{by}]" for by in (-3, -2, -1, 1, 2, 3)),
-    *(f"paragraph.links[{by}]" for by in (-2, -1, 1, 2)),
-    *(f"window.{name}[{reach}]" for reach in (2, 5, 15) for name in num.WINDOW),
+    *(f"paragraph.words[{by}]" for by in range(-num.WORDS_REACH, num.WORDS_REACH + 1) if by),
+    *(f"paragraph.links[{by}]" for by in range(-num.LINKS_REACH, num.LINKS_REACH + 1) if by),
+    *(f"window.{name}[{reach}]" for reach in num.WINDOWS.values() for name in num.WINDOW),
     *(f"{run}.distance" for run in _RUNS),  # negative before it, 0 inside, positive after
     *(f"{kin}.{name}" for kin in ("path", "class") for name in num.KIN),
     *num.SINCE,
     *(
         f"around.{name}[{n}]"  # of the element that the paragraph begins in, [0], and those around it
-        for n in range(N_AROUND)
+        for n in range(num.N_AROUND)
         for name in num.AROUND
     ),
 )
@@ -220,7 +218,7 @@ def _table(blocks: Blocks, page: Layout, numbers: Float32) -> Float32:
         *views(
             _SPANS,
             np.empty((len(num.SCRATCH), n)),
-            np.empty((1 + len(_SPANS), 2), dtype=np.int32),
+            np.empty((len(_RUNS), 2), dtype=np.int32),
             table,
             numbers,
         ),

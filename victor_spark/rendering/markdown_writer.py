@@ -282,7 +282,7 @@ class Writer:
             if self.is_white(c):
                 while after < last and self.is_white(self.points[after]):
                     after += 1
-                if c != 32 or after > i + 1:
+                if c != ord(" ") or after > i + 1:
                     inside = first < i and after < last
                     if inside and self.points[i - 1] >= _FIRST_WIDE and self.points[after] >= _FIRST_WIDE:
                         return _escaped(self.text[first:last])
@@ -290,10 +290,12 @@ class Writer:
                         return _escaped(self.text[first:last])
                     parts += [self.text[begin:i], " "]
                     begin = after
-            elif c == 42 or c == 126 or (91 <= c <= 96 and c != 94):
+            elif c == ord("*") or c == ord("~") or (ord("[") <= c <= ord("`") and c != ord("^")):
                 parts += [self.text[begin:i], "\\"]
                 begin = i
-            elif c < 32 or c == 36 or ((c == 38 or c == 60) and after < last and self.points[after] > 32):
+            elif c < ord(" ") or c == ord("$"):
+                return _escaped(self.text[first:last])
+            elif (c == ord("&") or c == ord("<")) and after < last and self.points[after] > ord(" "):
                 return _escaped(self.text[first:last])
             i = after
         return "".join([*parts, self.text[begin:last]]) if parts else self.text[first:last]

@@ -46,6 +46,8 @@ FRAME: Final = ("end", "op", "node", "outer", "saved", "level", "lazy")
 NUMBERS: Final = {
     **{f"CHAR_{name}": num.NUMBERS[name] for name in ("CLASS_MASK", "OTHER", "LETTER", "DIGIT", "WHITE")},
     **{f"WHITE_{name}": num.NUMBERS[name] for name in ("LINES", "PROSE", "CODE")},
+    **{name: num.NUMBERS[name] for name in ("FNV_PRIME", "SMALL")},
+    **num.numbered("UP_TO_", ("kept", "size", "kept_size", "next")),
     **num.numbered("KIND_", KINDS),
     **{f"MARK_{name.upper()}": 1 << bit for bit, name in enumerate(MARKS)},
     **{f"FLAG_{name.upper()}": 1 << bit for bit, name in enumerate(FLAGS)},

@@ -23,6 +23,7 @@ _LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown 
 _LONGEST_CAPTION = cython.declare(cython.int, 300)
 _LONGEST_CELL = cython.declare(cython.int, 100)  # the mean in a table whose rows are completed
 _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
+_SHORT_LABEL = cython.declare(cython.int, 6)  # one shorter than that, if it begins with a letter
 _LONGEST_TOOL_BAR = cython.declare(cython.int, 30)  # above code
 _LONGEST_NUMBER = cython.declare(cython.int, 5)  # of a list item
 _BULLETS = "•·◦▪●○■‣⁃"
@@ -139,7 +140,7 @@ class Walk:
         while True:
             if block < self.n_blocks and self.start[block] == i:
                 i = self.block_end[block]
-            while i < n and self.html[i] != 60:
+            while i < n and self.html[i] != ord("<"):
                 i += 1
             if i >= n:
                 break
@@ -147,20 +148,20 @@ class Walk:
             while block < self.n_blocks and self.start[block] < begin:
                 block += 1
             i += 1
-            if i < n and self.html[i] == 47:
+            if i < n and self.html[i] == ord("/"):
                 if depth > 0:
                     depth -= 1
                     self.stop[self.stack[depth]] = cython.cast(cython.int, begin)
                     self.last_of[self.stack[depth]] = cython.cast(cython.int, block)
-                while i < n and self.html[i] != 62:
+                while i < n and self.html[i] != ord(">"):
                     i += 1
                 i += 1
                 continue
-            if i >= n or self.html[i] == 62 or self.html[i] == 33:
+            if i >= n or self.html[i] == ord(">") or self.html[i] == ord("!"):
                 continue
             kind = self._kind_of(i)
-            while i < n and self.html[i] != 62:
-                if self.html[i] == 61 and self._states_role(i):
+            while i < n and self.html[i] != ord(">"):
+                if self.html[i] == ord("=") and self._states_role(i):
                     stated.append(row)
                 i += 1
             i += 1
@@ -192,8 +193,8 @@ class Walk:
         low_bits: cython.ulonglong = 4294967295
         mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
         name: cython.uint = 2166136261
-        while i < n and self.html[i] != 62 and self.html[i] != 32 and self.html[i] != 47:
-            name = ((name ^ self.html[i]) * 16777619) & low_bits
+        while i < n and self.html[i] != ord(">") and self.html[i] != ord(" ") and self.html[i] != ord("/"):
+            name = ((name ^ self.html[i]) * at.FNV_PRIME) & low_bits
             i += 1
         slot: cython.uint = name & mask
         while self.slots[slot] != name and self.slots[slot] != 0:
@@ -219,50 +220,51 @@ class Walk:
         name: cython.uint
         word: cython.uint
         while i < end:
-            if self.html[i] != 61 or self.html[i + 1] != 34:
+            if self.html[i] != ord("=") or self.html[i + 1] != ord('"'):
                 i += 1
                 continue
             named = self._is_named(i)
             i += 2
             name = word = seed
-            while i < end and self.html[i] != 34:
+            while i < end and self.html[i] != ord('"'):
                 if named:
                     c: cython.uint = self.html[i]
-                    if 65 <= c <= 90:
-                        c += 32
-                    if (97 <= c <= 122) or 48 <= c <= 57:
-                        word = ((word ^ c) * 16777619) & low_bits
+                    if ord("A") <= c <= ord("Z"):
+                        c += ord("a") - ord("A")
+                    if (ord("a") <= c <= ord("z")) or ord("0") <= c <= ord("9"):
+                        word = ((word ^ c) * at.FNV_PRIME) & low_bits
                     elif word != seed:
                         found |= self._of_word(word)
                         word = seed
-                    if c <= 32:
-                        found |= self._of_word(((name ^ 32) * 16777619) & low_bits)
+                    if c <= ord(" "):
+                        found |= self._of_word(((name ^ ord(" ")) * at.FNV_PRIME) & low_bits)
                         name = seed
                     else:
-                        name = ((name ^ c) * 16777619) & low_bits
+                        name = ((name ^ c) * at.FNV_PRIME) & low_bits
                 i += 1
             if named:
-                found |= self._of_word(word) | self._of_word(((name ^ 32) * 16777619) & low_bits)
+                found |= self._of_word(word) | self._of_word(((name ^ ord(" ")) * at.FNV_PRIME) & low_bits)
             i += 1
         self.known_marks[row] = found
         return found
 
     def _states_role(self, i: cython.Py_ssize_t) -> cython.bint:
         """Whether the '=' at `i` ends the name role, or Word's class of the items of a list begins there."""
-        if self.html[i - 1] == 101 and self.html[i - 2] == 108 and self.html[i - 3] == 111:
-            return self.html[i - 4] == 114 and self.html[i - 5] == 32
-        if self.html[i - 1] == 115 and i + 5 < self.html.shape[0]:
-            return self.html[i + 2] == 77 and self.html[i + 5] == 76 and self._is_named(i)
+        if self.html[i - 1] == ord("e") and self.html[i - 2] == ord("l") and self.html[i - 3] == ord("o"):
+            return self.html[i - 4] == ord("r") and self.html[i - 5] == ord(" ")
+        if self.html[i - 1] == ord("s") and i + 5 < self.html.shape[0]:
+            return self.html[i + 2] == ord("M") and self.html[i + 5] == ord("L") and self._is_named(i)
         return False
 
     def _is_named(self, i: cython.Py_ssize_t) -> cython.bint:
         """Whether the '=' at `i` (at least 3) follows the name class, role or id."""
         last: cython.uint = self.html[i - 1]
-        if last == 115:
-            return self.html[i - 2] == 115 and self.html[i - 3] == 97 and self.html[i - 6] == 32
-        if last == 101:
-            return self.html[i - 2] == 108 and self.html[i - 3] == 111 and self.html[i - 5] == 32
-        return last == 100 and self.html[i - 2] == 105 and self.html[i - 3] == 32
+        before: cython.uint = self.html[i - 2]
+        if last == ord("s"):
+            return before == ord("s") and self.html[i - 3] == ord("a") and self.html[i - 6] == ord(" ")
+        if last == ord("e"):
+            return before == ord("l") and self.html[i - 3] == ord("o") and self.html[i - 5] == ord(" ")
+        return last == ord("d") and before == ord("i") and self.html[i - 3] == ord(" ")
 
     def _of_word(self, word: cython.uint) -> cython.int:
         mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
@@ -350,9 +352,9 @@ class Walk:
         size: cython.int = 0
         kept_size: cython.int = 0
         for b in range(self.n_blocks + 1):
-            self.sums[0, b] = n_kept
-            self.sums[1, b] = size
-            self.sums[2, b] = kept_size
+            self.sums[at.UP_TO_KEPT, b] = n_kept
+            self.sums[at.UP_TO_SIZE, b] = size
+            self.sums[at.UP_TO_KEPT_SIZE, b] = kept_size
             if b < self.n_blocks:
                 length = self.text_end[b] - self.text_start[b]
                 size += length
@@ -360,20 +362,22 @@ class Walk:
                     n_kept += 1
                     kept_size += length
         follows: cython.int = cython.cast(cython.int, self.n_blocks)
-        self.sums[3, self.n_blocks] = follows
+        self.sums[at.UP_TO_NEXT, self.n_blocks] = follows
         for b in range(self.n_blocks - 1, -1, -1):
             if self.kept[b + 1]:
                 follows = cython.cast(cython.int, b)
-            self.sums[3, b] = follows
+            self.sums[at.UP_TO_NEXT, b] = follows
 
     def _size(self, row: cython.Py_ssize_t) -> cython.int:
-        return self.sums[1, self.last_of[row]] - self.sums[1, self.first[row]]
+        return self.sums[at.UP_TO_SIZE, self.last_of[row]] - self.sums[at.UP_TO_SIZE, self.first[row]]
 
     def _kept_size(self, row: cython.Py_ssize_t) -> cython.int:
-        return self.sums[2, self.last_of[row]] - self.sums[2, self.first[row]]
+        return (
+            self.sums[at.UP_TO_KEPT_SIZE, self.last_of[row]] - self.sums[at.UP_TO_KEPT_SIZE, self.first[row]]
+        )
 
     def _has_kept(self, row: cython.Py_ssize_t) -> cython.bint:
-        return self.sums[0, self.last_of[row]] > self.sums[0, self.first[row]]
+        return self.sums[at.UP_TO_KEPT, self.last_of[row]] > self.sums[at.UP_TO_KEPT, self.first[row]]
 
     def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether an element follows kept text or a heading, and kept text follows it or it ends an element
@@ -403,7 +407,8 @@ class Walk:
         b, after = self.last_of[row], row + 1
         if not self._size(row) or self._has_kept(row):
             return False
-        if self.points[self.text_end[b - 1] - 1] != 58 and self.points[self.text_end[b - 1] - 1] != 0xFF1A:
+        last: cython.uint = self.points[self.text_end[b - 1] - 1]
+        if last != ord(":") and last != ord("\uff1a"):
             return False
         while b < self.n_blocks and self.left_out[b]:  # numbers of lines
             b += 1
@@ -425,7 +430,7 @@ class Walk:
     def _choose_between(self, row: cython.Py_ssize_t) -> cython.void:
         """Shows a heading before kept text, and a notice after kept text or after another notice."""
         a, b = self.first[row], self.last_of[row]
-        if a == b or b >= self.n_blocks or (self.sums[0, b] > self.sums[0, a]):
+        if a == b or b >= self.n_blocks or (self.sums[at.UP_TO_KEPT, b] > self.sums[at.UP_TO_KEPT, a]):
             return
         kind = self.kind[row]
         begins = a == 0 or self.kept[a]
@@ -480,7 +485,8 @@ class Walk:
                 size = self.text_end[self.last_of[row] - 1] - start
                 c = self.points[start] | 32
                 if size <= _LONGEST_LABEL:
-                    is_label = c < 97 or c > 122 or c == 110 or size < 6  # "note 1"; a numeral, a letter
+                    is_letter = ord("a") <= c <= ord("z") and c != ord("n")  # "note 1"
+                    is_label = not is_letter or size < _SHORT_LABEL  # a numeral, a letter
                     any_ = any_ or kind == at.KIND_SUP or (kind == at.KIND_A and is_label)
                     found.append(row)
         return found if any_ else []
@@ -507,12 +513,12 @@ class Walk:
         """Adds elements from `row` up to `last`, and blocks from `b` up to `n_blocks`."""
         while row <= last:
             begin = self.begin[row] if row < last else _FAR
-            b = self.sums[3, b]
+            b = self.sums[at.UP_TO_NEXT, b]
             while b < n_blocks and self.start[b] < begin:
                 self._close_up_to(self.start[b])
                 if self.start[b] >= self.skip:
                     self._add_block(b)
-                b = self.sums[3, b + 1]
+                b = self.sums[at.UP_TO_NEXT, b + 1]
             if row < last and self._is_wanted(row):
                 self._close_up_to(begin)
                 if begin >= self.skip:
@@ -684,7 +690,7 @@ class Walk:
             breaks = self.n_split_br[b] != 0
             if not breaks and self.white_space[b] and b and self.listing[b] == self.listing[b - 1]:
                 for i in range(self.gap_ends[b - 1], self.gap_ends[b]):
-                    breaks = breaks or self.gaps[i] == 10
+                    breaks = breaks or self.gaps[i] == ord("\n")
             if breaks and not self.in_heading:
                 self._put(at.BR, 0, 0)
             elif self.space_before[b] or breaks or not self._follows(b):
@@ -709,13 +715,13 @@ class Walk:
             begin = self.text_from
         if white == at.WHITE_LINES or white == at.WHITE_PROSE:
             for i in range(begin, self.text_end[b]):
-                if self.points[i] == 10:
+                if self.points[i] == ord("\n"):
                     self._put(at.TEXT, begin, i)
                     self._put(at.BR, 0, 0)
                     begin = i + 1
         else:
             for i in range(begin, self.text_end[b]):
-                if self.points[i] == 36 or self.points[i] == 92:
+                if self.points[i] == ord("$") or self.points[i] == ord("\\"):
                     for a, end, value, display in self.page.formulas(begin, self.text_end[b]):
                         if value < 0:
                             self._put(at.TEXT, a, end)
@@ -858,16 +864,17 @@ class Walk:
         A number is left out only if Word wrote it or it is a paragraph of its own: others may be part of the
         text.
         """
-        b, of = self.sums[3, self.first[row]], self.frames[at.F_OUTER, self.top]
+        b, of = self.sums[at.UP_TO_NEXT, self.first[row]], self.frames[at.F_OUTER, self.top]
         if b >= self.last_of[row]:
             return
         start, end = self.text_start[b], self.text_end[b]
         is_alone = start + 1 == end and b + 1 < self.last_of[row]
         c = self.points[start]
-        if (8226 <= c or c == 183) and _BULLETS.find(chr(c)) >= 0:
+        is_numeral = ord("(") <= c < ord("z") or c == ord("§")
+        if (ord("•") <= c or c == ord("·")) and _BULLETS.find(chr(c)) >= 0:
             if is_alone or (start + 2 < end and (self.points[start + 1] | 128) == 160):  # a space
                 self.text_from = start + 1
-        elif (40 <= c < 122 or c == 167) and end <= start + _LONGEST_NUMBER and b + 1 < self.last_of[row]:
+        elif is_numeral and end <= start + _LONGEST_NUMBER and b + 1 < self.last_of[row]:
             is_bare = self.frames[at.F_SAVED, of] != 0  # the list has no element
             is_ordered = self.nodes[at.N_A, self.frames[at.F_NODE, of]] >= 0
             if not is_bare and (not is_ordered or self.paragraph[b] == self.paragraph[b + 1]):
@@ -912,7 +919,7 @@ class Walk:
             value = self.page.link(row)
             if value < 0:
                 return
-        one = self.sums[3, first]
+        one = self.sums[at.UP_TO_NEXT, first]
         if one >= last:  # images alone
             self._begin_without_text(row)
         else:
@@ -973,7 +980,7 @@ class Walk:
             follows = first < self.n_blocks and self.paragraph[first] == self.number
             joins = follows or self.is_bare or self.in_heading or self.level > 0
             if joins or (first and self.paragraph[first - 1] == self.number):
-                spaced = self.space_before[first] if follows else begin and self.html[begin - 1] <= 32
+                spaced = self.space_before[first] if follows else begin and self.html[begin - 1] <= ord(" ")
                 if spaced and self.n > self.line + 1 and self.nodes[at.N_OP, self.n - 1] != at.SPACE:
                     self._put(at.SPACE, 0, 0)
                 if follows and spaced:
@@ -991,9 +998,9 @@ class Walk:
             return False
         self.line_end = position
         while i < position:
-            if self.html[i] == 60:
+            if self.html[i] == ord("<"):
                 i += 1
-                kind = self._kind_of(i + 1 if self.html[i] == 47 else i)
+                kind = self._kind_of(i + 1 if self.html[i] == ord("/") else i)
                 if at.KIND_H1 <= kind <= at.KIND_CAPTION or at.KIND_PRE <= kind <= at.KIND_SUMMARY:
                     return True
             i += 1
@@ -1010,7 +1017,7 @@ class Walk:
         self._begin_without_text(row)
         self._put(op, value, display)
         i = self.inner[row]
-        if i < self.html.shape[0] and self.html[i] <= 32:
+        if i < self.html.shape[0] and self.html[i] <= ord(" "):
             self._put(at.SPACE, 0, 0)
             self.last = self.first[row]
 
@@ -1054,7 +1061,7 @@ class Walk:
     def _add_code_of(self, row: cython.Py_ssize_t) -> cython.void:
         """Adds an element as a listing, or as code inside a line, if it is one."""
         in_cell = self._op() == at.CELL
-        found = self.page.listing(row, self.sums[3, self.first[row]], in_cell)
+        found = self.page.listing(row, self.sums[at.UP_TO_NEXT, self.first[row]], in_cell)
         if found is None:
             return
         if found == -2:
@@ -1068,15 +1075,15 @@ class Walk:
     def _add_span(self, row: cython.Py_ssize_t) -> cython.void:
         """Adds code inside a line."""
         first, last = self.first[row], self.last_of[row]
-        one = self.sums[3, first]
+        one = self.sums[at.UP_TO_NEXT, first]
         if self._starts_listing(first, last) or one >= last:
             return
         alone = self.line < 0 or self.paragraph[one] != self.number
         if alone and self._op() != at.CELL:
             is_listing = self.white_space[one] and self.listing[one]
-            many = is_listing and self.sums[3, one + 1] < last
+            many = is_listing and self.sums[at.UP_TO_NEXT, one + 1] < last
             for i in range(self.text_start[one] if is_listing else self.text_end[one], self.text_end[one]):
-                many = many or self.points[i] == 10
+                many = many or self.points[i] == ord("\n")
             for b in range(one + 1, last):
                 many = many or self.n_split_br[b] != 0
             if many and (last >= self.n_blocks or is_listing or self.paragraph[last] != self.paragraph[one]):
