@@ -188,6 +188,42 @@ def test_imports_keep_to_floors_and_doors() -> None:
     assert not found, "\n" + "\n".join(found)
 
 
+def test_no_module_imports_itself_through_others_but_for_types() -> None:
+    """Also not by an import in a function."""
+    graph = {
+        f"{package.__name__}.{name}".rstrip("."): {
+            target if target in known else target.rpartition(".")[0]
+            for target, _, only_types in imports(ast.parse(path.read_text("utf-8")))
+            if not only_types
+        }
+        for package, known in _KNOWN.items()
+        for name, path in modules(package)
+    }
+    assert circles(graph) == {}
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == {"b": {"c"}, "c": {"b"}}
+
+
+_KNOWN = {
+    package: {f"{package.__name__}.{name}".rstrip(".") for name, _ in modules(package)}
+    for package in (victor_spark, victor_html)
+}
+
+
+def circles(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """The modules of circles, each with those that it imports and that lead back to it."""
+
+    def reached(start: str) -> set[str]:
+        found, waiting = set[str](), [start]
+        while waiting:
+            new = graph.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += new
+        return found
+
+    back = {name: {other for other in graph[name] if name in reached(other)} for name in graph}
+    return {name: others for name, others in back.items() if others}
+
+
 def test_the_parser_imports_only_the_standard_library_numpy_and_cython() -> None:
     named = modules(victor_html)
     assert {"parse", "tokenizer", "construction", "serializer"} <= {name for name, _ in named}

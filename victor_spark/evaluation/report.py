@@ -36,8 +36,7 @@ _PARTS: Final = ("precision", "recall", "f1")
 _MAX_GROUPS: Final = 16
 """Bars of more groups than this are too thin to read; the table has them all."""
 
-_UNSPACED: Final = scripts.character_class(scripts.WORD_CHARACTERS)
-_PIECE: Final = re.compile(rf"\s+|[^\W{_UNSPACED}]+|.", re.DOTALL)
+_PIECE: Final = re.compile(rf"\s+|[^\W{scripts.WORD_CLASS}]+|.", re.DOTALL)
 
 
 def write(output: Path, results: dict[str, Any], rows: Table, gold: Gold, plan: Plan) -> None:

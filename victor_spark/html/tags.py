@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from victor_html import elements
 from victor_html.elements import hashed
 from victor_spark import configuration
 from victor_spark.blocks import Blocks, Bool
@@ -36,17 +37,14 @@ _MEMBERS: Final = {
     "class-list": "ul ol dl menu dir",
     "class-form": "form fieldset select textarea button label legend option optgroup",
 }
-_VOID_NAMES: Final = (
-    "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr"
-)
 _BLOCK_LEVEL_NAMES: Final = (
     "html body frameset address article aside blockquote caption center col colgroup dd details dialog dir"
     " div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing"
     " main menu nav noscript ol optgroup option p pre search section select summary table tbody td textarea"
     " tfoot th thead title tr ul"
 )
-VOID: Final = frozenset(_VOID_NAMES.split())
-"""Elements without an end tag."""
+VOID: Final = frozenset([*elements.VOID.split(), "keygen"])
+"""Elements without an end tag; the parser library leaves `keygen` in."""
 BLOCK_LEVEL: Final = frozenset(_BLOCK_LEVEL_NAMES.split())
 _PREFORMATTED: Final = "listing pre textarea"  # canonical HTML has no xmp and no plaintext
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 from zlib import crc32
 
-from victor_spark import blocks
+from victor_spark import blocks, scripts
 
 OTHER, LETTER, DIGIT, PUNCTUATION, WHITE = range(5)
 """Classes of characters: the low three bits of their properties (CLASS_MASK). Flags stand above them."""
@@ -20,6 +20,8 @@ UNSPACED: Final = 32
 CLOSING: Final = 64
 """Closing quotes and brackets, which may follow a sentence's end mark."""
 GREEK: Final = 128
+HAN_FIRST, HAN_LAST = scripts.HAN
+MORE_HAN_FIRST: Final = scripts.MORE_HAN[0]
 
 TAG_FLAGS: Final = ("void", "block_level", "p", "br", "hr", "div", "td", "skipped", "img", "preformatted")
 """Properties of tags: bit i of a tag's flags stands for TAG_FLAGS[i]."""

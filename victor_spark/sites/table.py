@@ -26,7 +26,6 @@ from victor_spark.warc import storage
 
 VERSION_KEY: Final = "victor_spark.sites_version"
 VERSION: Final = "2"
-GROUPING_KEY: Final = "victor_spark.grouping"
 
 KEYED: Final = ("site", "key")
 SUMS: Final = pa.schema([("site", pa.string()), *((name, pa.int64()) for name in ("key", *evidence.SUMS))])
@@ -138,7 +137,7 @@ class SiteTable:
                 raise InputError(f"{path}: {'is no table of sites' if version is None else which}")
             if [(field.name, field.type) for field in schema] != [(f.name, f.type) for f in SITES]:
                 raise InputError(f"{path}: a table of sites with other columns: {', '.join(schema.names)}")
-            grouping = check_grouping(tables.schema_version(schema, GROUPING_KEY, KEYED[0]) or "")
+            grouping = check_grouping(tables.schema_version(schema, tables.GROUPING_KEY, KEYED[0]) or "")
             if self.grouping not in ("", grouping):
                 raise InputError(f"{path}: grouped by {grouping}, other files by {self.grouping}")
             self.grouping = grouping

@@ -20,6 +20,7 @@ from victor_spark.document import Document
 from victor_spark.errors import OutputError, one_line
 from victor_spark.extractors import victor
 from victor_spark.html.tags import GROUPS
+from victor_spark.kernels.num import ELEMENTS, NAMED_ELEMENTS
 from victor_spark.pipeline import Scored
 from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Known
@@ -31,7 +32,7 @@ from victor_spark.warc import storage
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
 
-_N_ROWS: Final = {"hints": len(GROUPS), "elements": 2, "named_elements": 2}
+_N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elements": len(NAMED_ELEMENTS)}
 """How many rows columns have that are tables; in the lists the rows follow each other."""
 
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")

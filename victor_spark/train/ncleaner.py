@@ -28,7 +28,6 @@ N_FOLDS: Final = 2
 LEAST_COUNT: Final = 2
 """Rarer characters have no symbol of their own, rarer trigrams no entry."""
 _MAX_STEPS: Final = 50
-_MAX_LOG_ODDS: Final = 30.0
 LIKELIHOOD: Final = np.array([0.0, 1.0, 0.0])
 """The calibration of a model that has none: the mean ratio alone decides."""
 RIDGE: Final = 1.0
@@ -209,7 +208,7 @@ def _logistic(rows: Float64, wanted: Float64, n_characters: Int64) -> Float64:
     penalty = RIDGE * np.diag([1e-3, *np.ones(len(found) - 1)])
     row_weights = n_characters / n_characters.mean()
     for _ in range(_MAX_STEPS):
-        p = 1 / (1 + np.exp(-np.clip(rows @ found, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)))
+        p = ncleaner.logistic(rows @ found)
         gradient = rows.T @ (row_weights * (p - wanted)) + penalty @ found
         curvature = (rows * (row_weights * p * (1 - p))[:, None]).T @ rows + penalty
         step = np.linalg.solve(curvature, gradient)
