@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 import victor_spark
 from tests.spark.crawl import Response, Victor, rows, write_warc
 from tests.spark.test_by_site import FOOT, SENTENCES, chapter
+from victor_spark import tables
 from victor_spark.errors import OutputError, TableError
 from victor_spark.pipeline import PageCleaner, Settings
 from victor_spark.sites import table

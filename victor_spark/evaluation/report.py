@@ -253,7 +253,6 @@ def terminal_lines(results: Mapping[str, Any]) -> Iterator[str]:
 HELD_OUT: Final = "dev"
 """NCleaner is not trained on pages of this split."""
 
-_MEASURES: Final = ("accuracy", "unlabelled_accuracy", "precision", "recall")
 _CARD: Final = Path(__file__).with_name("card.md")
 
 
@@ -266,4 +265,4 @@ def card(macro: str, *arguments: Any) -> str:
 
 def block_row(name: str, row: Mapping[str, float]) -> str:
     """A row of the paper's four measures, in per cent."""
-    return f"| {name} | " + " | ".join(f"{100 * row[key]:.2f}" for key in _MEASURES) + " |"
+    return f"| {name} | " + " | ".join(f"{100 * row[key]:.2f}" for key in measures.OF_BLOCKS) + " |"

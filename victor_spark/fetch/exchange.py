@@ -16,6 +16,7 @@ from yarl import URL
 
 from victor_spark.fetch import addresses
 from victor_spark.warc.headers import decoded
+from victor_spark.warc.shard import HTML_TYPES
 
 PART: Final = 64 << 10
 MAX_HEAD_LINE: Final = 256 << 10
@@ -99,7 +100,7 @@ def session(user_agent: str, limits: Limits) -> aiohttp.ClientSession:
         ),
         headers={
             "User-Agent": " ".join(user_agent.split()),
-            "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
+            "Accept": f"{','.join(HTML_TYPES)};q=0.9,*/*;q=0.5",
             "Accept-Encoding": "gzip, deflate",
         },
         cookie_jar=aiohttp.DummyCookieJar(),
