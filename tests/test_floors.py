@@ -30,7 +30,7 @@ FLOORS = (
     ("evaluation",),
     ("spark",),
     ("adapters", "annotation", "packing"),
-    ("commands", "cli", "__main__"),
+    ("commands", "cli"),
 )
 """A room imports only from rooms of the floors above its own, and never from its siblings ..."""
 
@@ -44,7 +44,7 @@ BESIDE = {
     ("pipeline", "preparation"),
     ("tables", "blocks"),
 }
-BESIDE |= {("cli", "commands"), ("__main__", "cli")}
+BESIDE |= {("cli", "commands")}
 """... but for these: (who, whom)."""
 
 DOORS = {

@@ -35,11 +35,9 @@ OUTPUT: Final = option("--output OUT", "directory for pages/ and _run/")
 BASE_URL: Final = option("--input-base-url URL", "prefix of relative paths in a list", dest="base_url")
 MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local[*]")
 PARTITIONS: Final = option("--partitions N", "tasks per wave; each writes a file", options.positive)
-MAX_BYTES: Final = option(
-    "--max-bytes SIZE",
-    f"larger pages: status oversize (default: {ReadOptions().max_bytes >> 20}M)",
-    options.n_bytes,
-)
+_READ: Final = ReadOptions()
+_LARGER: Final = f"larger pages: status oversize (default: {_READ.max_bytes >> 20}M)"
+MAX_BYTES: Final = option("--max-bytes SIZE", _LARGER, options.n_bytes)
 URL: Final = option("--url", "the address of the page")
 
 CLEANER: Final = Group(
@@ -88,18 +86,11 @@ RECORDS: Final = (
     options.OneOf(
         switch("--all-statuses", "clean pages of any HTTP status", ALL_STATUSES, dest="statuses"),
         option(
-            "--status N,N",
-            f"HTTP statuses to clean (default: {ReadOptions().statuses[0]})",
-            options.numbers,
-            dest="statuses",
+            "--status N,N", f"HTTP statuses (default: {_READ.statuses[0]})", options.numbers, dest="statuses"
         ),
     ),
     option("--mime TYPE,TYPE", "media types that are pages", tokens, dest="mime_types"),
-    option(
-        "--record-types TYPE,TYPE",
-        f"WARC records that are pages (default: {ReadOptions().record_types[0]})",
-        tokens,
-    ),
+    option("--record-types TYPE,TYPE", f"WARC types of pages (default: {_READ.record_types[0]})", tokens),
 )
 READING: Final = Group("reading", *RECORDS, MAX_BYTES, BASE_URL)
 LIMITS: Final = Group(

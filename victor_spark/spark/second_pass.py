@@ -107,10 +107,6 @@ def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
 OF_FILES: Final = pa.schema([("file", pa.string()), *SUMS])
 """A key of a site in a file of scored pages: sums over the pages of the file, later over all pages."""
 
-_TEXTS: Final = ("text", "text_hash", "markdown", "blocks")
-_DECIDED: Final = (*_TEXTS, "n_kept_blocks", "p_content", "expected_f1", *tables.METADATA)
-"""Columns that are null where the second pass loses a page."""
-
 
 @dataclass(frozen=True, slots=True)
 class StoredPage(Record):
@@ -180,7 +176,8 @@ def _decided(record: StoredPage, page: Scored, document: Document, schema: pa.Sc
 
 def _lost(record: Record, status: str, reason: str) -> Row:
     assert isinstance(record, StoredPage)
-    return {**record.row, **dict.fromkeys(_DECIDED), "status": status, "reason": reason}
+    unknown = dict.fromkeys((*decided(Document(status)), *tables.METADATA))
+    return {**record.row, **unknown, "status": status, "reason": reason}
 
 
 def sites_of_file(folder: str, path: str) -> Sites:

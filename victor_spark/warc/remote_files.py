@@ -7,6 +7,7 @@ import errno
 import io
 import os
 import random
+import re
 import time
 from bisect import bisect_right
 from collections import deque
@@ -50,6 +51,7 @@ _ADVICE: Final = {
     "hdfs": "reading hdfs:// needs an extra: pip install 'victor-spark[hdfs]' (or Hadoop's own libhdfs, "
     "with HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob))",
 }
+_NO_HADOOP: Final = re.compile("lib(?:hdfs|jvm)")
 _CHANGED: Final = "the file changed while it was read"
 _UNTRUSTED: Final = "the server's certificate is not trusted; AWS_CA_BUNDLE names a file of authorities"
 _PERMANENT: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
@@ -267,7 +269,7 @@ def _refusal(error: Exception, path: str) -> StoreError | None:
 def _meaning(error: Exception, path: str) -> Exception:
     message = one_line(error).partition(r"\n\tat")[0]  # without Java's traceback
     kind = type(error).__name__
-    if "Credential" in kind or "Unable to locate credentials" in message or "libhdfs" in message:
+    if "Credential" in kind or "Unable to locate credentials" in message or _NO_HADOOP.search(message):
         return InputError(f"{path}: {_ADVICE.get(_file_system_name(path), message)}")
     if isinstance(error, ValueError) and "Protocol not known" in message:
         return InputError(f"{path}: {message}")
