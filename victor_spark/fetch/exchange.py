@@ -14,7 +14,7 @@ from typing import Any, Final
 import aiohttp
 from yarl import URL
 
-from victor_spark.fetch import addresses
+from victor_spark.fetch import Limits, addresses
 from victor_spark.warc.headers import decoded
 from victor_spark.warc.shard import HTML_TYPES
 
@@ -33,16 +33,6 @@ _STATUSES: Final = (
     (ValueError, "bad_answer"),
 )
 """The status of a failure by its exception, the first that fits."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Seconds for a whole exchange and for a connection; bytes of a body; whether hosts may be private."""
-
-    seconds: float = 60.0
-    connect_seconds: float = 15.0
-    max_bytes: int = 10 << 20
-    allow_private: bool = False
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ class SiteTable:
         self._firsts, self._lasts = [first for first, *_ in self._groups], [one[1] for one in self._groups]
         if any(last > first for last, first in zip(self._lasts, self._firsts[1:], strict=False)):
             raise InputError(f"{folder}: its rows are not sorted by site, or are of two tables")
-        self._cached = lru_cache(_N_CACHED)(self._sites)
+        self._cached = lru_cache(_N_CACHED)(lambda a, b: Sites(self._read(a, b, SUMS.names).drop_null()))
 
     def _row_groups(self, path: str) -> Iterator[tuple[str, str, str, int]]:
         """The row groups of a file: first and last site, path, number."""
@@ -170,9 +170,6 @@ class SiteTable:
         """The row groups that may hold a site."""
         first, end = bisect_left(self._lasts, site), bisect_right(self._firsts, site)
         return first, max(first, end)
-
-    def _sites(self, first: int, end: int) -> Sites:
-        return Sites(self._read(first, end, SUMS.names).drop_null())
 
     def _read(self, first: int, end: int, columns: Sequence[str]) -> pa.Table:
         parts = [pa.schema([SITES.field(name) for name in columns]).empty_table()]
