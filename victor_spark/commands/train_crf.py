@@ -43,10 +43,8 @@ from victor_spark.train.crf import MAX_BLOCKS, STRENGTH
 from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
 
 DEFAULT_FEATURES: Final = MODELS["victor"].removeprefix("crf/")
-FOLDS: Final = 10
-FOLDS_OF_FEW: Final = 3
-ITERATIONS: Final = 100
-ITERATIONS_OF_FEW: Final = 30
+FOLDS, ITERATIONS = 10, TrainingOptions().max_iterations
+FOLDS_OF_FEW, ITERATIONS_OF_FEW = 3, 30
 _MAXIMUM: Final = f"maximum (default: {ITERATIONS}, with --start-from {ITERATIONS_OF_FEW})"
 _SELECTED: Final = ("start_from", "strength", "sets", "without", "features", "folds")
 _REPEATED: Final = (*_SELECTED, "algorithm", "iterations")
