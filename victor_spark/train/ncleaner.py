@@ -61,7 +61,9 @@ def train(
     if not _both_kinds(pages):
         raise ValueError("the pages need both text that is kept and text that is not")
     n_symbols = N_RESERVED + len(characters)
-    calibration = _calibration(pages, _folds(examples), n_symbols) if calibrated else LIKELIHOOD
+    sites, numbers = np.unique([example.site for example in examples], return_inverse=True)
+    folds = (numbers if len(sites) >= N_FOLDS else np.arange(len(examples))) % N_FOLDS
+    calibration = _calibration(pages, folds, n_symbols) if calibrated else LIKELIHOOD
     return Model(
         lexical, characters, estimate(_counts(pages, n_symbols), n_symbols), calibration, about or {}
     )
@@ -177,11 +179,6 @@ def _interpolation(contexts: Int64, counts: npt.NDArray[Any], n: int) -> tuple[F
 
 def _ratio(both: Float64) -> Float32:
     return np.asarray(np.log(both[0]) - np.log(both[1]), dtype=np.float32)
-
-
-def _folds(examples: Sequence[TrainingPage]) -> Int64:
-    sites, numbers = np.unique([example.site for example in examples], return_inverse=True)
-    return (numbers if len(sites) >= N_FOLDS else np.arange(len(examples))) % N_FOLDS
 
 
 def _calibration(pages: Sequence[_Read], folds: Int64, n_symbols: int) -> Float64:
