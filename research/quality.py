@@ -11,7 +11,6 @@ sets.json), `... .snippets` (snippets.json), `... .preferences` (preferences.jso
 import argparse
 import json
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +18,7 @@ from typing import Any, Final
 import research
 from research import out_of_fold, preferences, previous, quality_tables, rejecting
 from research.out_of_fold import PageRow
-from victor_spark import resources
+from victor_spark import configuration, resources
 from victor_spark.evaluation import cross_validation, pictures, report
 
 MODELS: Final = ("victor-3", "victor-2", "victor-2008")
@@ -60,11 +59,7 @@ def _proof(results: Path) -> Iterator[str]:
     yield _REJECT
     yield "\n".join(quality_tables.reject(rows))
     yield from _expected(rows)
-    why = (
-        tomllib.loads((results / WORST).read_text(encoding="utf-8"))["page"]
-        if (results / WORST).is_file()
-        else []
-    )
+    why = configuration.toml(results / WORST)["page"] if (results / WORST).is_file() else []
     yield _WORST.format(n=quality_tables.N_WORST)
     yield "\n".join(quality_tables.worst(rows, {(row["set"], row["id"]): row["why"] for row in why}))
 

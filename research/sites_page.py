@@ -1,12 +1,12 @@
 """docs/sites.md: what a site's other pages contribute, from the results of `research.sites measure`."""
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from victor_spark.errors import InputError
+from victor_spark import configuration
+from victor_spark.errors import ConfigurationError, InputError
 
 Row = Mapping[str, Any]
 
@@ -83,8 +83,8 @@ def page(results: Path) -> str:
     """The document."""
     try:
         found = json.loads(results.read_text(encoding="utf-8"))
-        reasons = tomllib.loads((results.parent / WORST).read_text(encoding="utf-8"))["page"]
-    except (OSError, ValueError) as error:
+        reasons = configuration.toml(results.parent / WORST)["page"]
+    except (OSError, ValueError, ConfigurationError) as error:
         raise InputError(f"{results}: no results of `research.sites measure` ({error})") from error
     model = found["model"]
     parts = [

@@ -33,7 +33,7 @@ FLOORS = (
     ("evaluation",),
     ("spark",),
     ("adapters", "annotation", "packing"),
-    ("commands", "cli", "__main__"),
+    ("commands", "cli"),
 )
 """A room imports only from rooms of the floors above its own, and never from its siblings ..."""
 
@@ -47,7 +47,7 @@ BESIDE = {
     ("pipeline", "preparation"),
     ("tables", "blocks"),
 }
-BESIDE |= {("cli", "commands"), ("__main__", "cli")}
+BESIDE |= {("cli", "commands")}
 """... but for these: (who, whom)."""
 
 DOORS = {
@@ -189,6 +189,42 @@ def test_every_module_stands_on_a_floor() -> None:
 def test_imports_keep_to_floors_and_doors() -> None:
     found = [fault for name, path in modules() for fault in faults(name, path.read_text(encoding="utf-8"))]
     assert not found, "\n" + "\n".join(found)
+
+
+def test_no_module_imports_itself_through_others_but_for_types() -> None:
+    """Also not by an import in a function."""
+    graph = {
+        f"{package.__name__}.{name}".rstrip("."): {
+            target if target in known else target.rpartition(".")[0]
+            for target, _, only_types in imports(ast.parse(path.read_text("utf-8")))
+            if not only_types
+        }
+        for package, known in _KNOWN.items()
+        for name, path in modules(package)
+    }
+    assert circles(graph) == {}
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == {"b": {"c"}, "c": {"b"}}
+
+
+_KNOWN = {
+    package: {f"{package.__name__}.{name}".rstrip(".") for name, _ in modules(package)}
+    for package in (victor_spark, victor_html)
+}
+
+
+def circles(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """The modules of circles, each with those that it imports and that lead back to it."""
+
+    def reached(start: str) -> set[str]:
+        found, waiting = set[str](), [start]
+        while waiting:
+            new = graph.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += new
+        return found
+
+    back = {name: {other for other in graph[name] if name in reached(other)} for name in graph}
+    return {name: others for name, others in back.items() if others}
 
 
 def test_the_parser_imports_only_the_standard_library_numpy_and_cython() -> None:

@@ -44,8 +44,11 @@ BYTE_CLASSES: Final = ("not_white", "care", "care_in_attributes", "white", "lett
 `not_plain`: in either, or it is a quote."""
 NOT_PLAIN: Final = b'"&<>\r\xc2'
 
+VOID: Final = "area base basefont bgsound br col embed frame hr img input link meta param source track wbr"
+"""Elements without an end tag."""
+
 _FLAGGED: Final = {
-    "void": "area base basefont bgsound br col embed frame hr img input link meta param source track wbr",
+    "void": VOID,
     "special": (
         "address applet area article aside base basefont bgsound blockquote body br button caption center col"
         " colgroup dd details dir div dl dt embed fieldset figcaption figure footer form frame frameset"

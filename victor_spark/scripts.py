@@ -5,12 +5,15 @@ comparison splits into single characters; it has the rarer blocks of the same sc
 after the models were trained.
 """
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Final, TypeAlias
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 """First and last code point of each range."""
+
+HAN: Final = (0x3400, 0x9FFF)
+MORE_HAN: Final = (0x20000, 0x3FFFF)
+"""Ideographs, and those of the supplementary planes."""
 
 UNSPACED: Final[Ranges] = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -20,10 +23,10 @@ UNSPACED: Final[Ranges] = (
     (0x3005, 0x3007),  # ideographic iteration mark, closing mark and zero
     (0x3040, 0x30FF),  # kana
     (0x31F0, 0x31FF),  # kana, phonetic extensions
-    (0x3400, 0x9FFF),  # Han
+    HAN,
     (0xF900, 0xFAFF),  # Han, compatibility ideographs
     (0xFF66, 0xFF9F),  # kana, halfwidth
-    (0x20000, 0x3FFFF),  # Han, supplementary planes
+    MORE_HAN,
 )
 """Letters here count as unspaced in features and in cleaners."""
 
@@ -35,10 +38,8 @@ WORD_CHARACTERS: Final[Ranges] = (
 )
 """Every character here is a word of its own where texts are compared."""
 
-
-def character_class(ranges: Iterable[tuple[int, int]]) -> str:
-    """The ranges as they stand between [ and ] of a regular expression."""
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+WORD_CLASS: Final = "".join(f"{chr(first)}-{chr(last)}" for first, last in WORD_CHARACTERS)
+"""The same, as it stands between [ and ] of a regular expression."""
 
 
 @cache

@@ -15,6 +15,8 @@ from victor_spark.blocks import COLUMNS, DECISIVE, LABELS, STORED
 
 VERSION_KEY: Final = "victor_spark.schema_version"
 VERSION_COLUMN: Final = "id"
+GROUPING_KEY: Final = "victor_spark.grouping"
+"""How the pages of a table about sites were grouped (hosts.GROUPINGS)."""
 PAGES_VERSION: Final = "4"
 """4: METADATA and `text_hash`; 3: `url_host_registered_domain` follows the private public suffixes."""
 _SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
@@ -26,6 +28,17 @@ _SCORES: Final = [(f"p_{label}", pa.float64()) for label in LABELS]
 _NAMES: Final = [(name, pa.string()) for name in ("text", "label", "role")]
 BLOCK: Final = pa.struct([*_STORED[:2], *_NAMES, *_SCORES, *_STORED[2:]])
 """One block: the stored columns of `Blocks`, its text, and the cleaner's label and probabilities."""
+
+_METADATA: Final = [
+    ("authors", pa.list_(pa.string()), "names of the authors"),
+    ("date", pa.string(), "ISO 8601: a day, or a time if the page states one"),
+    ("date_modified", pa.string(), "the last change, in the same form"),
+    ("site_name", pa.string(), "name of the site, as the page states it"),
+    ("description", pa.string(), "summary, as the page states it"),
+    ("canonical_url", pa.string(), "the address that the page states as its own, absolute"),
+]
+METADATA: Final = tuple(name for name, _, _ in _METADATA)
+"""The columns that are fields of `Metadata`."""
 
 _PAGES: Final = [
     ("id", pa.string(), "WARC-Record-ID"),
@@ -44,12 +57,7 @@ _PAGES: Final = [
     ("language", pa.string(), "ISO 639 code of the text; null if there is too little text"),
     ("language_score", pa.float64(), "confidence in the language"),
     ("title", pa.string(), "text of the title element"),
-    ("authors", pa.list_(pa.string()), "names of the authors"),
-    ("date", pa.string(), "ISO 8601: a day, or a time if the page states one"),
-    ("date_modified", pa.string(), "the last change, in the same form"),
-    ("site_name", pa.string(), "name of the site, as the page states it"),
-    ("description", pa.string(), "summary, as the page states it"),
-    ("canonical_url", pa.string(), "the address that the page states as its own, absolute"),
+    *_METADATA,
     ("text", pa.string(), "kept text, paragraphs separated by newlines; null unless the status is ok"),
     ("text_hash", pa.string(), "32 hexadecimal digits, equal for equal words"),
     ("n_blocks", pa.int32(), "text blocks of the page"),
@@ -63,8 +71,14 @@ _PAGES: Final = [
 PAGES: Final = pa.schema([(name, kind) for name, kind, _ in _PAGES], metadata={VERSION_KEY: PAGES_VERSION})
 """One row per HTML record, also for those dropped; a shard that can't be read is one row without offset."""
 
-METADATA: Final = ("authors", "date", "date_modified", "site_name", "description", "canonical_url")
-"""The fields of `Metadata` that are columns."""
+_BY_SITE: Final = [
+    ("site", pa.string(), "with --by-site: what pages are grouped by; null where the address has no host"),
+    ("n_site_pages", pa.int64(), "with --by-site: pages of the site that a cleaner saw, this one included"),
+    ("n_added_by_site", pa.int32(), "with --by-site: blocks kept because of the site's other pages"),
+    ("n_removed_by_site", pa.int32(), "with --by-site: blocks dropped because of the site's other pages"),
+]
+BY_SITE: Final = tuple(name for name, _, _ in _BY_SITE)
+"""The columns that say what `--by-site` changed."""
 
 _ON_REQUEST: Final = [
     ("markdown", pa.string(), "with --markdown: the kept text as Markdown; null unless the status is ok"),
@@ -79,10 +93,7 @@ _ON_REQUEST: Final = [
         "with `--partition-by crawl`: from the shard's path, otherwise isPartOf of its first record",
     ),
     ("blocks", pa.list_(BLOCK), "with --blocks: every block, its text, label, role and probabilities"),
-    ("site", pa.string(), "with --by-site: what pages are grouped by; null where the address has no host"),
-    ("n_site_pages", pa.int64(), "with --by-site: pages of the site that a cleaner saw, this one included"),
-    ("n_added_by_site", pa.int32(), "with --by-site: blocks kept because of the site's other pages"),
-    ("n_removed_by_site", pa.int32(), "with --by-site: blocks dropped because of the site's other pages"),
+    *_BY_SITE,
 ]
 """Columns that the pages table has on request, in their order."""
 
@@ -126,9 +137,6 @@ SCORED_WHOLE: Final = _scored(
     *SCORED_TEXTS, "kept", "probabilities", *(name for name in COLUMNS if name != "points")
 )
 """Block rows between the passes of `victor clean --by-site`; null for a page that no cleaner got."""
-
-BY_SITE: Final = ("site", "n_site_pages", "n_added_by_site", "n_removed_by_site")
-"""The columns that say what `--by-site` changed."""
 
 ON_REQUEST: Final = {name: pa.field(name, kind) for name, kind, _ in _ON_REQUEST} | {
     "scored": SCORED,

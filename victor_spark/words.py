@@ -19,14 +19,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark import scripts
 from victor_spark.blocks import Blocks, Bool, Int32
 from victor_spark.kernels import matching as kernel
+from victor_spark.scripts import WORD_CLASS
 
 INVISIBLE: Final = "\u00ad\u180e\u200b\u2060\u2061\u2062\u2063\u2064\ufeff\ufffc"
 """Characters without a glyph; the joiners U+200C and U+200D change the letters beside them, and stay."""
-_UNSPACED: Final = scripts.character_class(scripts.WORD_CHARACTERS)
-_WORD: Final = re.compile(rf"(?=\w)[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+_WORD: Final = re.compile(rf"(?=\w)[{WORD_CLASS}]|[^\W{WORD_CLASS}]+")
 
 
 def words(text: str) -> list[str]:

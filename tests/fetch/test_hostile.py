@@ -27,9 +27,9 @@ from tests.fetch.hostile import (
 from victor_spark.annotation import store
 from victor_spark.cli import main
 from victor_spark.commands.fetch import USER_AGENT, fetch
-from victor_spark.fetch import addresses, exchange, warc_file
-from victor_spark.fetch.crawl import Crawl, Politeness
-from victor_spark.fetch.exchange import Answer, Failure, Limits
+from victor_spark.fetch import Limits, Politeness, addresses, exchange, warc_file
+from victor_spark.fetch.crawl import Crawl
+from victor_spark.fetch.exchange import Answer, Failure
 from victor_spark.warc import inputs, reading
 
 LIMITS = Limits(seconds=3.0, connect_seconds=3.0, max_bytes=200_000, allow_private=True)
@@ -298,8 +298,8 @@ def test_public_addresses_are_public_also_within_others(address: str) -> None:
 def test_a_list_of_hostile_addresses_fills_an_annotation_store_with_its_good_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("victor_spark.fetch.crawl.Politeness", lambda: POLITE)
-    monkeypatch.setattr("victor_spark.fetch.exchange.Limits", lambda **_: LIMITS)
+    monkeypatch.setattr("victor_spark.commands.annotate.Politeness", lambda: POLITE)
+    monkeypatch.setattr("victor_spark.commands.annotate.Limits", lambda **_: LIMITS)
     names = ("reason", "two-spellings", "retry-year", "http09", "to-library-fault", "good")
     with hostile({name: PLAIN[name][0] for name in names}) as server:
         listed = tmp_path / "urls.txt"

@@ -12,9 +12,19 @@ import pytest
 from hypothesis import given
 
 from tests.html.pages import articles, blocks_of
+from victor_spark.blocks import Blocks
 from victor_spark.errors import ConfigurationError, ModelError
-from victor_spark.model.features import FEATURE_SETS, MAX_BINS, FeatureTable, from_conf, from_json, without
-from victor_spark.model.victor_2008 import columns
+from victor_spark.model.features import (
+    FEATURE_SETS,
+    MAX_BINS,
+    FeatureTable,
+    Part,
+    from_conf,
+    from_json,
+    without,
+)
+from victor_spark.model.surroundings import Fill
+from victor_spark.model.victor_2008 import Patterns, columns
 from victor_spark.train import crfsuite
 
 TABLE = from_conf("victor-2008")
@@ -42,6 +52,26 @@ def test_a_set_with_a_base_has_all_of_it_and_its_own(conf: Path) -> None:
     assert (larger.names, larger.names[-1]) == (base.names, "score")
     assert (*larger.edges[:-1], larger.edges[-1]) == (*base.edges[:-1], (0.0,))
     assert len(larger.conjunctions) == len(base.conjunctions) + 1
+
+
+def test_a_new_feature_is_a_part_and_a_set_whose_file_names_its_base(
+    conf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows_of(blocks: Blocks, _patterns: Patterns) -> Fill:
+        return lambda first, rows: np.copyto(rows[0], 2 * blocks.n_letters[first : first + rows.shape[1]])
+
+    base = FEATURE_SETS["victor-3"]
+    larger = replace(base, parts=(*base.parts, Part(("letters.twice",), rows_of)))
+    monkeypatch.setitem(FEATURE_SETS, "victor-4", larger)
+    conf.with_name("victor-4.toml").write_text('base = "victor-3"\n')
+    table, blocks = from_conf("victor-4"), blocks_of("<p>One<p>Three")
+    of_base = from_conf("victor-3")
+    assert table.trees == of_base.trees
+    assert table.as_json()["conjunctions"] == of_base.as_json()["conjunctions"]
+    row = table.names.index("letters.twice")
+    assert [*table.names[:row], *table.names[row + 1 :]] == [*of_base.names]
+    assert table.values(blocks)[row].tolist() == [6, 10]
+    assert (table.edges[row], table.edges[-1]) == ((), of_base.edges[-1])
 
 
 def test_names_of_features_and_attributes_are_unique() -> None:

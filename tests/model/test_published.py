@@ -20,8 +20,8 @@ from victor_spark.model.files import from_bytes
 
 CONFIGURATION = {
     "features/victor-2008": "f27a08ceab23e689",
-    "features/victor-2": "ca53ad0926e559f7",
-    "features/victor-3": "1d5fa89c2a437300",
+    "features/victor-2": "196c4efebb92d507",
+    "features/victor-3": "4178b2fa7d3308b9",
     "patterns": "bceb6053ac25a48e",
     "words": "107d39f0274f5d6c",
 }

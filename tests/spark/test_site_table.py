@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 import victor_spark
 from tests.spark.crawl import Response, Victor, rows, write_warc
 from tests.spark.test_by_site import FOOT, SENTENCES, chapter
+from victor_spark import tables
 from victor_spark.errors import OutputError, TableError
 from victor_spark.pipeline import PageCleaner, Settings
 from victor_spark.sites import table
@@ -282,7 +283,7 @@ def test_only_the_rows_of_the_sites_asked_for_are_read(
             "element": pa.nulls(len(keys) * len(names), pa.string()),
             "position": pa.nulls(len(keys) * len(names), pa.float32()),
         }
-    ).replace_schema_metadata({table.VERSION_KEY: table.VERSION, table.GROUPING_KEY: "registered-domain"})
+    ).replace_schema_metadata({table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: "registered-domain"})
     pq.write_table(found, tmp_path / "a.parquet", row_group_size=1000)
     of_sites = opened(tmp_path)
     read: list[int] = []
@@ -313,7 +314,7 @@ def test_a_site_that_fills_several_row_groups_is_read_whole(tmp_path: Path, has_
         **{name: [2] * 8 for name in SUMS.names[2:]},
     }
     found = pa.table(columns | {name: pa.nulls(8) for name in table.EXAMPLE.names})
-    metadata = {table.VERSION_KEY: table.VERSION, table.GROUPING_KEY: "host"}
+    metadata = {table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: "host"}
     found = found.cast(SITES).replace_schema_metadata(metadata)
     pq.write_table(found, tmp_path / "a.parquet", row_group_size=3, write_statistics=has_statistics)
     sites = opened(tmp_path)

@@ -1,6 +1,7 @@
 """Shards are read over http, with and without ranges, and from S3, exactly as from a disk."""
 
 import itertools
+import os
 import re
 import subprocess
 import sys
@@ -155,6 +156,21 @@ def test_a_missing_extra_is_named(url: str, module: str, extra: str) -> None:
         "victor_spark.errors.InputError: "
         f"{url}: reading {url[: url.index(':')]}:// needs an extra: pip install 'victor-spark[{extra}]'"
     )
+
+
+def test_without_hadoop_the_extra_for_hdfs_is_named() -> None:
+    """pyarrow's client finds no Java, or no libhdfs."""
+    program = "from victor_spark.warc.inputs import resolve; resolve(['hdfs://h/x.warc.gz'])"
+    hidden = dict.fromkeys(("JAVA_HOME", "HADOOP_HOME", "CLASSPATH", "ARROW_LIBHDFS_DIR"), "")
+    start = "import sys; sys.modules['hdfs_native'] = None; sys.modules['hdfs_native.fsspec'] = None\n"
+    done = subprocess.run(
+        [sys.executable, "-c", start + program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | hidden,
+    )
+    assert "reading hdfs:// needs an extra: pip install 'victor-spark[hdfs]'" in done.stderr.splitlines()[-1]
 
 
 SLOW = {"silent", "dripping-headers", "endless-1xx", "huge-header"}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark.errors import AnnotationError
+from victor_spark.html.tags import VOID
 
 STATIC: Final = Path(__file__).resolve().parent / "static"
 
@@ -44,8 +45,8 @@ GONE: Final = _words(
     html head body frameset frame area param source track bgsound basefont keygen
     """
 )
-_VOID: Final = frozenset({"br", "col", "hr", "wbr"})
-_EMPTY: Final = frozenset({"img", "input"})
+_VOID: Final = KEPT & VOID
+_EMPTY: Final = RENAMED & VOID
 
 ATTRIBUTES: Final = _words(
     """

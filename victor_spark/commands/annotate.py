@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from victor_spark.commands.options import Command, Group, OneOf, option, positive, switch
 from victor_spark.errors import EXIT_DONE, UsageError
+from victor_spark.fetch import Limits, Politeness
 from victor_spark.logs import log
 
 HELP: Final = """\
@@ -139,8 +140,6 @@ def _fetched(name: str, path: Path, arguments: argparse.Namespace) -> str:
         return name
     from victor_spark.commands import fetch
     from victor_spark.fetch import addresses
-    from victor_spark.fetch.crawl import Politeness
-    from victor_spark.fetch.exchange import Limits
 
     output = path.with_name(f"{path.stem}.fetched.warc.gz")
     log(f"{name}: fetching a list of addresses into {output}")

@@ -21,13 +21,12 @@ from victor_spark.hosts import GROUPINGS, check_grouping
 from victor_spark.logs import log
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
-from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest
+from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest, Limits
 from victor_spark.statuses import ANSWERED, FAILURES
 from victor_spark.warc import file_types, inputs, reading, storage
 from victor_spark.warc.headers import tokens
 from victor_spark.warc.records import Record
-
-ALL_STATUSES: Final = tuple(range(100, 600))
+from victor_spark.warc.shard import ALL_STATUSES, ReadOptions
 
 TABLES: Final = {"rows": "output"} | {name: name for name in ("cleaning", "reading", "limits", "budget")}
 """Groups of the request → tables of conf/cleaning.toml."""
@@ -37,12 +36,14 @@ OUTPUT: Final = option("--output OUT", "directory for pages/ and _run/")
 BASE_URL: Final = option("--input-base-url URL", "prefix of relative paths in a list", dest="base_url")
 MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local[*]")
 PARTITIONS: Final = option("--partitions N", "tasks per wave; each writes a file", options.positive)
-MAX_BYTES: Final = option("--max-bytes SIZE", "larger pages: status oversize (default: 10M)", options.n_bytes)
+_READ: Final = ReadOptions()
+_LARGER: Final = f"larger pages: status oversize (default: {_READ.max_bytes >> 20}M)"
+MAX_BYTES: Final = option("--max-bytes SIZE", _LARGER, options.n_bytes)
 URL: Final = option("--url", "the address of the page")
 
 CLEANER: Final = Group(
     "cleaner",
-    option("--cleaner NAME", "see `victor cleaners` (default: victor)"),
+    option("--cleaner NAME", f"see `victor cleaners` (default: {pipeline.Settings().cleaner})"),
     option("--threshold P", "keep blocks with P(other) < P (default: by page)", options.probability),
     option("--prefer", "weigh precision or recall higher (default: F1)", choices=tuple(decision.PREFERENCES)),
     option("--fail-below F1", "pages with a lower expected F1 get the status empty", options.probability),
@@ -62,7 +63,7 @@ LANGUAGE: Final = Group(
 )
 PAGE: Final = Group(
     "one page to stdout",
-    option("--format", "default: text", choices=FORMS),
+    option("--format", f"default: {FORMS[0]}", choices=FORMS),
     switch("--no-links", "Markdown, HTML and TEI: only the text of links", value=False, dest="links"),
     switch("--no-images", "Markdown, HTML and TEI: no images", value=False, dest="images"),
     switch("--no-emphasis", "Markdown, HTML and TEI: no emphasis", value=False, dest="emphasis"),
@@ -85,22 +86,26 @@ ROWS: Final = Group(
 RECORDS: Final = (
     options.OneOf(
         switch("--all-statuses", "clean pages of any HTTP status", ALL_STATUSES, dest="statuses"),
-        option("--status N,N", "HTTP statuses to clean (default: 200)", options.numbers, dest="statuses"),
+        option(
+            "--status N,N", f"HTTP statuses (default: {_READ.statuses[0]})", options.numbers, dest="statuses"
+        ),
     ),
     option("--mime TYPE,TYPE", "media types that are pages", tokens, dest="mime_types"),
-    option("--record-types TYPE,TYPE", "WARC records that are pages (default: response)", tokens),
+    option("--record-types TYPE,TYPE", f"WARC types of pages (default: {_READ.record_types[0]})", tokens),
 )
 READING: Final = Group("reading", *RECORDS, MAX_BYTES, BASE_URL)
 LIMITS: Final = Group(
     "limits per page of an archive (pages are cleaned in a child process)",
     option(
         "--page-seconds S",
-        "CPU seconds, and as many more per megabyte; beyond: status timeout (default: 20)",
+        "CPU seconds, and as many more per megabyte; beyond: status timeout "
+        f"(default: {Limits().page_seconds:g})",
         options.seconds,
     ),
     option(
         "--page-memory SIZE",
-        "such as 512M (a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
+        "such as 512M (a bare number is megabytes); beyond: status out_of_memory "
+        f"(default: {Limits().page_megabytes >> 10}G)",
         options.megabytes,
         dest="page_megabytes",
     ),

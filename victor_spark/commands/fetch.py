@@ -15,19 +15,18 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from victor_spark import __version__
 from victor_spark.commands.options import Command, Group, n_bytes, option, positive, seconds, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, EXIT_USAGE, InputError, UsageError
+from victor_spark.fetch import Limits, Politeness
 from victor_spark.logs import log, reporter
-
-if TYPE_CHECKING:
-    from victor_spark.fetch.crawl import Politeness
-    from victor_spark.fetch.exchange import Limits
 
 USER_AGENT: Final = f"victor-spark/{__version__}"
 _SHOWN: Final = 10
+_POLITE: Final = Politeness()
+_LARGEST: Final = f"largest page (default: {Limits.max_bytes >> 20}M)"
 
 
 OPTIONS: Final = (
@@ -35,16 +34,16 @@ OPTIONS: Final = (
     option("--output FILE.warc.gz", "the WARC file to create or append to", required=True),
     Group(
         "politeness",
-        option("--delay S", "seconds between requests to a host, at least", seconds, default=1.0),
+        option("--delay S", "seconds between requests to a host, at least", seconds, default=_POLITE.delay),
         option("--user-agent NAME", "sent to the servers; should have a contact address", default=USER_AGENT),
-        option("--tries N", "tries per address", positive, default=3),
-        option("--back-off S", "seconds before the second try, doubled each time", seconds, default=5.0),
+        option("--tries N", "tries per address", positive, default=_POLITE.n_tries),
+        option("--back-off S", "wait before the second try, then doubled", seconds, default=_POLITE.back_off),
     ),
     Group(
         "limits",
-        option("--timeout S", "seconds per page", seconds, default=60.0),
-        option("--max-bytes SIZE", "largest page (default: 10M)", n_bytes, default=10 << 20),
-        option("--parallel N", "parallel requests over all hosts", positive, default=50),
+        option("--timeout S", "seconds per page", seconds, default=Limits.seconds),
+        option("--max-bytes SIZE", _LARGEST, n_bytes, default=Limits.max_bytes),
+        option("--parallel N", "parallel requests over all hosts", positive, default=_POLITE.parallel),
         switch("--allow-private", "allow addresses of this machine and of private networks"),
     ),
 )
@@ -53,8 +52,6 @@ OPTIONS: Final = (
 def run(arguments: argparse.Namespace) -> int:
     """Fetches, and prints how many addresses ended with which status."""
     from victor_spark.fetch import addresses
-    from victor_spark.fetch.crawl import Politeness
-    from victor_spark.fetch.exchange import Limits
 
     output = Path(arguments.output)
     if not output.name.endswith(".warc.gz"):
@@ -64,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         log(f"{n} line{'s' * (n != 1)} of {arguments.urls} skipped: {listed.bad[0]}{', …' * (n > 1)}")
     limits = Limits(
         seconds=arguments.timeout,
-        connect_seconds=min(15.0, arguments.timeout),
+        connect_seconds=min(Limits.connect_seconds, arguments.timeout),
         max_bytes=arguments.max_bytes,
         allow_private=arguments.allow_private,
     )
@@ -76,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def fetch(
-    listed: Sequence[str], output: Path, user_agent: str, limits: "Limits", polite: "Politeness"
+    listed: Sequence[str], output: Path, user_agent: str, limits: Limits, polite: Politeness
 ) -> tuple[dict[str, tuple[str, str]], bool, bool]:
     """Runs the fetch.
 

@@ -8,7 +8,7 @@ from typing import Final
 from victor_spark.commands.clean import MASTER
 from victor_spark.commands.options import Command, n_bytes, option, positive, probability, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
-from victor_spark.spark.request import EXPORTS, ExportRequest
+from victor_spark.spark.request import EXPORTS, FILE_BYTES, ExportRequest
 from victor_spark.warc.headers import tokens
 
 STATUS_HELP: Final = """\
@@ -68,7 +68,7 @@ EXPORT_OPTIONS: Final = (
     option("--where SQL", "only pages that meet a condition on columns of OUT/pages, in Spark's SQL"),
     switch("--unique", "of pages with the same text, only the first by shard and offset"),
     option("--partition-by COLUMNS", "columns of simple values, or day (of the fetch)", tokens, default=[]),
-    option("--target-file-size SIZE", "about the size of a file (default: 256M)", n_bytes),
+    option("--target-file-size SIZE", f"about the size of a file (default: {FILE_BYTES >> 20}M)", n_bytes),
     MASTER,
 )
 DEDUP_OPTIONS: Final = (

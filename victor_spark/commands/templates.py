@@ -75,7 +75,9 @@ MINE_OPTIONS: Final = (
         option("--view", "mine the text of all blocks, html, or kept text", choices=VIEWS, default="text"),
         GROUP_BY,
         option("--max-pages-per-site N", "most pages in the sample of a site", positive, default=MAX_PAGES),
-        option("--min-pages N", "distinct pages that a site needs (default: 3)", positive),
+        option(
+            "--min-pages N", f"distinct pages a site needs (default: {MiningSettings().min_pages})", positive
+        ),
         option("--pattern NAME=REGEX", "text that varies (repeatable)", pattern, action="append", default=[]),
         option("--cleaner NAME", "for --view cleaned (default: victor)"),
     ),

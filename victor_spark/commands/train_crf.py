@@ -43,8 +43,9 @@ from victor_spark.train.crf import MAX_BLOCKS, STRENGTH
 from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
 
 DEFAULT_FEATURES: Final = MODELS["victor"].removeprefix("crf/")
-FOLDS: Final = 10
-FOLDS_OF_FEW: Final = 3
+FOLDS, ITERATIONS = 10, TrainingOptions().max_iterations
+FOLDS_OF_FEW, ITERATIONS_OF_FEW = 3, 30
+_MAXIMUM: Final = f"maximum (default: {ITERATIONS}, with --start-from {ITERATIONS_OF_FEW})"
 _SELECTED: Final = ("start_from", "strength", "sets", "without", "features", "folds")
 _REPEATED: Final = (*_SELECTED, "algorithm", "iterations")
 BEFORE: Final = "{name}, before"
@@ -66,7 +67,11 @@ OPTIONS: Final = (
     option("--folds K", f"folds by site; 0: none (default: {FOLDS}; {FOLDS_OF_FEW} with --start-from)", int),
     option("--jobs N", "folds that are trained concurrently", options.positive, default=1),
     option("--algorithm", "lbfgs, or averaged perceptron", choices=sorted(ALGORITHMS), default="lbfgs"),
-    option("--iterations N", "maximum (default: 100, with --start-from 30)", options.positive),
+    option(
+        "--iterations N",
+        _MAXIMUM,
+        options.positive,
+    ),
     option("--strength X", f"weight of the new pages (default: {STRENGTH})", options.probability),
 )
 
@@ -115,7 +120,7 @@ def _from_scratch(arguments: argparse.Namespace) -> Recipe:
     if arguments.strength is not None:
         raise UsageError("--strength needs --start-from")
     arguments.features = arguments.features or DEFAULT_FEATURES
-    arguments.iterations = arguments.iterations or 100
+    arguments.iterations = arguments.iterations or ITERATIONS
     options = _options(arguments, {})
     table = without(from_conf(arguments.features), arguments.without)
     check_installed(table)
@@ -129,7 +134,7 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
         if getattr(arguments, name):
             raise UsageError(f"--{name} cannot be combined with --start-from: the features stay the same")
     start = start_model(arguments.start_from)
-    arguments.iterations = arguments.iterations or 30
+    arguments.iterations = arguments.iterations or ITERATIONS_OF_FEW
     arguments.strength = STRENGTH if arguments.strength is None else arguments.strength
     arguments.features = None
     parameters = {"c2": training.C2} if arguments.algorithm == "lbfgs" else {}

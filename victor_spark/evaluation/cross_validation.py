@@ -204,8 +204,7 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> str:
         f1, blocks = row["word_f1"], row["blocks"]
         interval = f"{f1['low']:.3f} – {f1['high']:.3f}"
         line = f"{name:<18}{row['n_pages']:>6}  {f1['mean']:>7.3f} {interval:>15} {f1['median']:>7.3f}"
-        keys = ("accuracy", "unlabelled_accuracy", "precision", "recall")
-        lines.append(line + "".join(f" {blocks[key]:>7.4f}" for key in keys))
+        lines.append(line + "".join(f" {blocks[key]:>7.4f}" for key in measures.OF_BLOCKS))
     return "\n".join(lines)
 
 

@@ -93,6 +93,10 @@ def has_content(counts: Counts) -> bool:
     return bool(counts[_CONTENT].any())
 
 
+OF_BLOCKS: Final = ("accuracy", "unlabelled_accuracy", "precision", "recall")
+"""Victor's measures of blocks, in the order of the paper's tables."""
+
+
 def block_measures(counts: Iterable[Counts]) -> dict[str, float]:
     """Victor's measures (section 5) over all blocks of some pages: accuracy over three labels and over two,
     precision, recall and F1 of content, which is header or text. All are 1 without blocks.

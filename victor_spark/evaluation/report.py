@@ -36,8 +36,7 @@ _PARTS: Final = ("precision", "recall", "f1")
 _MAX_GROUPS: Final = 16
 """Bars of more groups than this are too thin to read; the table has them all."""
 
-_UNSPACED: Final = scripts.character_class(scripts.WORD_CHARACTERS)
-_PIECE: Final = re.compile(rf"\s+|[^\W{_UNSPACED}]+|.", re.DOTALL)
+_PIECE: Final = re.compile(rf"\s+|[^\W{scripts.WORD_CLASS}]+|.", re.DOTALL)
 
 
 def write(output: Path, results: dict[str, Any], rows: Table, gold: Gold, plan: Plan) -> None:
@@ -254,7 +253,6 @@ def terminal_lines(results: Mapping[str, Any]) -> Iterator[str]:
 HELD_OUT: Final = "dev"
 """NCleaner is not trained on pages of this split."""
 
-_MEASURES: Final = ("accuracy", "unlabelled_accuracy", "precision", "recall")
 _CARD: Final = Path(__file__).with_name("card.md")
 
 
@@ -267,4 +265,4 @@ def card(macro: str, *arguments: Any) -> str:
 
 def block_row(name: str, row: Mapping[str, float]) -> str:
     """A row of the paper's four measures, in per cent."""
-    return f"| {name} | " + " | ".join(f"{100 * row[key]:.2f}" for key in _MEASURES) + " |"
+    return f"| {name} | " + " | ".join(f"{100 * row[key]:.2f}" for key in measures.OF_BLOCKS) + " |"

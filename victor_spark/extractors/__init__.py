@@ -56,10 +56,10 @@ def models_of(name: str) -> tuple[str, ...]:
 def load(name: str, models: Mapping[str, bytes]) -> Cleaner:
     """The cleaner of that name; `models` holds the bytes of every folder that `models_of` names."""
     check_name(name)
-    return cascade.compose([_load(part, models) for part in cascade.parts(name)])
-
-
-def _load(name: str, models: Mapping[str, bytes]) -> Cleaner:
-    if name in peers.PEERS:
-        return peers.cleaner(peers.extractor(name))
-    return CLEANERS[name](models[MODELS[name]]) if name in MODELS else CLEANERS[name]()
+    made = []
+    for part in cascade.parts(name):
+        if part in peers.PEERS:
+            made.append(peers.cleaner(peers.extractor(part)))
+        else:
+            made.append(CLEANERS[part](*(models[folder] for folder in models_of(part))))
+    return cascade.compose(made)

@@ -166,6 +166,11 @@ class Model:
         return symbol_table(self.characters, lexical=self.lexical)
 
 
+def logistic(log_odds: Float64) -> Float64:
+    """Probabilities from log-odds, which are clipped before they overflow."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(log_odds, -_MAX_LOG_ODDS, _MAX_LOG_ODDS))))
+
+
 def load(stored: bytes) -> Cleaner:
     """`ncleaner` and its settings; ModelError for a bad model."""
     model = from_bytes(stored)
@@ -174,8 +179,7 @@ def load(stored: bytes) -> Cleaner:
     def clean(page: Page) -> Scores:
         found = segments(page.blocks, table)
         log_odds = features(found, model.ratios) @ model.calibration
-        odds = np.clip(log_odds, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
-        p_clean = (1 / (1 + np.exp(-odds)))[found.of_block]
+        p_clean = logistic(log_odds)[found.of_block]
         probabilities = np.zeros((len(page.blocks), len(LABELS)))
         content = np.where(page.blocks.heading_level > 0, HEADER, TEXT)
         probabilities[np.arange(len(content)), content] = p_clean

@@ -13,8 +13,8 @@ from typing import Final, TypeVar
 from protego import Protego
 
 from victor_spark.errors import OutputError
-from victor_spark.fetch import addresses, exchange
-from victor_spark.fetch.exchange import Answer, Failure, Limits
+from victor_spark.fetch import Limits, Politeness, addresses, exchange
+from victor_spark.fetch.exchange import Answer, Failure
 from victor_spark.fetch.warc_file import Fetched, WarcFile
 from victor_spark.warc import headers, http_body
 
@@ -32,22 +32,6 @@ MAX_UNDER_WAY: Final = 8
 """The most open hosts, and open addresses of a host; they bound the memory of long lists."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Politeness:
-    """How hosts are treated.
-
-    `delay`: seconds between a host's response and the next request to it. `n_tries`, `back_off` (seconds):
-    how often and when a request is repeated. `parallel`: requests at once over all hosts. `longest_wait`: a
-    site that asks for a longer wait (seconds) is not fetched.
-    """
-
-    delay: float = 1.0
-    n_tries: int = 3
-    back_off: float = 5.0
-    parallel: int = 50
-    longest_wait: float = 300.0
 
 
 _ALLOW_NONE: Final = "User-agent: *\nDisallow: /"

@@ -14,8 +14,9 @@ from typing import Any, Final
 import aiohttp
 from yarl import URL
 
-from victor_spark.fetch import addresses
+from victor_spark.fetch import Limits, addresses
 from victor_spark.warc.headers import decoded
+from victor_spark.warc.shard import HTML_TYPES
 
 PART: Final = 64 << 10
 MAX_HEAD_LINE: Final = 256 << 10
@@ -32,16 +33,6 @@ _STATUSES: Final = (
     (ValueError, "bad_answer"),
 )
 """The status of a failure by its exception, the first that fits."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Seconds for a whole exchange and for a connection; bytes of a body; whether hosts may be private."""
-
-    seconds: float = 60.0
-    connect_seconds: float = 15.0
-    max_bytes: int = 10 << 20
-    allow_private: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +90,7 @@ def session(user_agent: str, limits: Limits) -> aiohttp.ClientSession:
         ),
         headers={
             "User-Agent": " ".join(user_agent.split()),
-            "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
+            "Accept": f"{','.join(HTML_TYPES)};q=0.9,*/*;q=0.5",
             "Accept-Encoding": "gzip, deflate",
         },
         cookie_jar=aiohttp.DummyCookieJar(),

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from victor_html.elements import ELEMENTS, fnv1a, open_table
 from victor_spark.blocks import CODE, Blocks, Bool, Int32, UInt8, UInt32
@@ -79,7 +78,9 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     left_out |= _buttons(blocks, kinds)
     listing = blocks.listing.copy()
     rows = np.flatnonzero(~left_out)
-    part = blocks if len(rows) == len(blocks) else _part(blocks, rows)
+    part = blocks
+    if len(rows) < len(blocks):
+        part = replace(blocks, **{name: getattr(blocks, name)[rows] for name in _READ})
     may_be_numbers = told & (_LINES | _CELL | _NUMBERS | _GUTTER) or part.td_group.any()
     numbers = _numbers(part) if may_be_numbers else {}
     if told & (_LINES | _CELL) or (numbers and told & (_NUMBERS | _GUTTER)):
@@ -109,11 +110,6 @@ _READ: Final = (
     "n_num_tokens", "n_mix_tokens",
 )  # fmt: skip
 """The columns of `Blocks` that this module reads for single blocks."""
-
-
-def _part(blocks: Blocks, rows: npt.NDArray[np.signedinteger]) -> Blocks:
-    """Some of the blocks, with the columns `_READ`."""
-    return replace(blocks, **{name: getattr(blocks, name)[rows] for name in _READ})
 
 
 def _buttons(blocks: Blocks, kinds: UInt8) -> Bool:

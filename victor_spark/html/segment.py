@@ -14,7 +14,7 @@ from victor_spark.html import listings
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, tables, words
 from victor_spark.kernels import content, markup, text_of, views
-from victor_spark.kernels.num import STACK
+from victor_spark.kernels.num import ELEMENTS, NAMED_ELEMENTS, STACK
 
 
 def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
@@ -72,8 +72,8 @@ class _Room:
         self.containers = np.empty(n, dtype=np.uint64)
         self.paths = np.empty((2, n), dtype=np.uint64)
         self.hints = np.empty((len(GROUPS), n), dtype=np.uint8)
-        self.elements = np.empty((2, n), dtype=np.int32)
-        self.named_elements = np.empty((2, n), dtype=np.int32)
+        self.elements = np.empty((len(ELEMENTS), n), dtype=np.int32)
+        self.named_elements = np.empty((len(NAMED_ELEMENTS), n), dtype=np.int32)
         self.name_words = np.empty(n_points // 4 + 1, dtype=np.uint32)
         self.text = np.empty(n_points + n, dtype=np.uint32)
         stacks = (

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from victor_html import elements
 from victor_html.elements import hashed
 from victor_spark import configuration
 from victor_spark.blocks import Blocks, Bool
@@ -36,17 +37,14 @@ _MEMBERS: Final = {
     "class-list": "ul ol dl menu dir",
     "class-form": "form fieldset select textarea button label legend option optgroup",
 }
-_VOID_NAMES: Final = (
-    "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr"
-)
 _BLOCK_LEVEL_NAMES: Final = (
     "html body frameset address article aside blockquote caption center col colgroup dd details dialog dir"
     " div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing"
     " main menu nav noscript ol optgroup option p pre search section select summary table tbody td textarea"
     " tfoot th thead title tr ul"
 )
-VOID: Final = frozenset(_VOID_NAMES.split())
-"""Elements without an end tag."""
+VOID: Final = frozenset([*elements.VOID.split(), "keygen"])
+"""Elements without an end tag; the parser library leaves `keygen` in."""
 BLOCK_LEVEL: Final = frozenset(_BLOCK_LEVEL_NAMES.split())
 _PREFORMATTED: Final = "listing pre textarea"  # canonical HTML has no xmp and no plaintext
 
@@ -68,34 +66,21 @@ class TagTables(NamedTuple):
 @cache
 def tables() -> TagTables:
     """The tag tables as arrays, made once per process."""
-    listed = VOID | BLOCK_LEVEL | {tag for tags in _MEMBERS.values() for tag in tags.split()}
-    listed |= {name for name in CONTAINERS if not name.startswith("class-")}
-    names = ("", *sorted(listed))
+    members = {name: _MEMBERS.get(name, name).split() for name in CONTAINERS}
+    names = ("", *sorted(VOID.union(BLOCK_LEVEL, *members.values())))
     flags = np.array([0] + [_flags(name) for name in names[1:]], dtype=np.uint16)
     levels = np.array(
         [int(name[1]) if len(name) == 2 and name[0] == "h" and name[1].isdigit() else 0 for name in names]
     )
-    masks = np.array([_mask(name) for name in names], dtype=np.uint64)
+    masks = np.array([sum(BIT[own] for own in BIT if name in members[own]) for name in names], np.uint64)
     slots, slot_tags = hashed({name: row for row, name in enumerate(names) if row}, 1024)
     return TagTables(names, slots, slot_tags.astype(np.int16), flags, levels.astype(np.uint8), masks)
 
 
 def _flags(name: str) -> int:
-    words = {name}
-    words |= {"void"} if name in VOID else set()
-    words |= {"block_level"} if name in BLOCK_LEVEL else set()
-    words |= {"td"} if name == "th" else set()
-    words |= {"skipped"} if name == "title" else set()
-    words |= {"preformatted"} if name in _PREFORMATTED.split() else set()
-    return sum(1 << bit for bit, flag in enumerate(TAG_FLAGS) if flag in words)
-
-
-def _mask(name: str) -> int:
-    mask = BIT.get(name, 0)
-    for container, tags in _MEMBERS.items():
-        if name in tags.split():
-            mask |= BIT[container]
-    return mask
+    of_names = {"void": VOID, "block_level": BLOCK_LEVEL, "td": ("td", "th"), "skipped": ("title",)}
+    of_names["preformatted"] = _PREFORMATTED.split()
+    return sum(1 << bit for bit, flag in enumerate(TAG_FLAGS) if name in of_names.get(flag, (flag,)))
 
 
 GROUPS: Final = (

@@ -74,7 +74,7 @@ def mixed(a: cython.ulonglong, b: cython.ulonglong, c: cython.ulonglong) -> cyth
 @cython.exceptval(check=False)
 def alone(c: cython.uint) -> cython.bint:
     """Is this an ideograph? Each is a word of its own to the trigrams: there are too many pairs."""
-    return 0x3400 <= c < 0xA000 or c >= 0x20000
+    return num.HAN_FIRST <= c <= num.HAN_LAST or c >= num.MORE_HAN_FIRST
 
 
 @cython.cfunc

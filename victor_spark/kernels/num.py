@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 from zlib import crc32
 
-from victor_spark import blocks
+from victor_spark import blocks, scripts
 
 OTHER, LETTER, DIGIT, PUNCTUATION, WHITE = range(5)
 """Classes of characters: the low three bits of their properties (CLASS_MASK). Flags stand above them."""
@@ -28,6 +28,8 @@ FNV_PRIME: Final = 16777619
 """Of the 32-bit FNV-1a hash."""
 ENTITIES: Final = ("lt", "amp", "nbsp")
 """The entities that the serialiser writes, and `&gt;`, which is as long as `&lt;`."""
+HAN_FIRST, HAN_LAST = scripts.HAN
+MORE_HAN_FIRST: Final = scripts.MORE_HAN[0]
 
 TAG_FLAGS: Final = ("void", "block_level", "p", "br", "hr", "div", "td", "skipped", "img", "preformatted")
 """Properties of tags: bit i of a tag's flags stands for TAG_FLAGS[i]."""

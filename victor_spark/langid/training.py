@@ -14,6 +14,7 @@ import numpy.typing as npt
 from victor_spark.errors import InputError, UsageError
 from victor_spark.kernels import code_points
 from victor_spark.kernels.ngrams import SPACE
+from victor_spark.kernels.num import HAN_FIRST, HAN_LAST, MORE_HAN_FIRST
 from victor_spark.langid.normalise import folded
 from victor_spark.langid.profiles import FLOOR, STEP, Profile, Profiles
 
@@ -85,7 +86,7 @@ def _trigrams(characters: Int64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np
     A word's first letter follows two spaces, no trigram spans two words, and an ideograph is a word
     of its own (there are too many pairs of them to count).
     """
-    alone = ((characters >= 0x3400) & (characters < 0xA000)) | (characters >= 0x20000)
+    alone = ((characters >= HAN_FIRST) & (characters <= HAN_LAST)) | (characters >= MORE_HAN_FIRST)
     context = np.where(alone, SPACE, characters)
     third = characters[1:]
     second = np.where(alone[1:], SPACE, context[:-1])

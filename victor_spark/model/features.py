@@ -1,8 +1,8 @@
 """Feature sets, and their tables: features become bins, and bins attributes of a CRF (Victor, section 3.1).
 
 A published name means one list of features for ever: a change makes a new name. A set is a sequence of parts.
-To add features, write a part (their names, and what computes them), and a set with it under a new name in
-FEATURE_SETS and in conf/features/.
+A new feature is a part (its name, and what computes it) in a set with a new name (FEATURE_SETS), whose file
+in conf/features/ names the set that it extends as `base`. There, a feature needs a row only if it has bins.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -218,15 +218,20 @@ def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
 def from_conf(feature_set: str) -> FeatureTable:
     """The table of conf/features/<feature_set>.toml with conf/patterns.toml.
 
-    A file that names a `base` has its features, then its own, and the conjunctions of both.
+    A file that names a `base` has its features and conjunctions, too. In a set with trees, which see all
+    features, those without bins need not be listed.
     """
     conf = directory("conf")
     path = conf / "features" / f"{feature_set}.toml"
     if not path.is_file():
         near = suggestion(feature_set, FEATURE_SETS)
         raise ConfigurationError(f"no feature set {feature_set!r}{near or f': {path} is missing'}")
-    given = {"feature_set": feature_set, "patterns": configuration.toml(conf / "patterns.toml")}
-    return from_json({**given, **_with_base(path)}, ConfigurationError)
+    stored = {"feature_set": feature_set, "patterns": configuration.toml(conf / "patterns.toml")}
+    stored |= _with_base(path)
+    known, with_bins = FEATURE_SETS.get(feature_set), stored.get("features")
+    if known is not None and known.is_learnt and isinstance(with_bins, dict):
+        stored["features"] = dict.fromkeys(known.names, _NO_BINS) | with_bins
+    return from_json(stored, ConfigurationError)
 
 
 def _with_base(path: Path) -> dict[str, Any]:
@@ -237,8 +242,7 @@ def _with_base(path: Path) -> dict[str, Any]:
     return {
         **of_base,
         **own,
-        "features": {name: of for name, of in of_base["features"].items() if name not in own["features"]}
-        | own["features"],
+        "features": of_base["features"] | own.get("features", {}),
         "conjunctions": [*of_base["conjunctions"], *own.get("conjunctions", [])],
     }
 
@@ -280,7 +284,8 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
 _KEYS: Final = frozenset(
     {"feature_set", "features", "conjunctions", "patterns", "trees", "words", "elements"}
 )
-_FEATURE_KEYS: Final = frozenset({"edges", "offsets"})
+_NO_BINS: Final[Mapping[str, list[float]]] = {"edges": [], "offsets": []}
+_FEATURE_KEYS: Final = frozenset(_NO_BINS)
 
 
 def _parts(names: Sequence[str], parts: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Blocks, Float32, zeros
+from victor_spark.blocks import Blocks, Float32, no_blocks
 from victor_spark.errors import ConfigurationError
 from victor_spark.html.tags import inside
 from victor_spark.model.surroundings import Fill
@@ -156,7 +156,5 @@ def _lines(blocks: Blocks, rows: npt.NDArray[np.intp]) -> _Lines:
     return rows, _BETWEEN.join([text[start:end] for start, end in spans]), np.cumsum(lengths) - lengths
 
 
-NAMES: Final = tuple(
-    columns(Blocks(text="", title=None, **zeros(0)), compile_patterns(dict.fromkeys(FAMILIES, ())))
-)
+NAMES: Final = tuple(columns(no_blocks(), compile_patterns(dict.fromkeys(FAMILIES, ()))))
 """The features in the order of their rows."""

@@ -215,13 +215,9 @@ def _element(name: str, attributes: str, children: list[str]) -> str:
         form = "align" if "\\tag{" in rows else "aligned"
         return one if len(children) == 1 and "&" not in one else f"\\begin{{{form}}}{rows}\\end{{{form}}}"
     if (shape := _SHAPES.get(name)) is not None:
-        return shape.format(base=_base(one), one=one, two=two, three=three)
+        is_one = len(one) == 1 or re.fullmatch(r"\\[a-zA-Z]+(\{[^{}]*\})?", one)
+        return shape.format(base=one if is_one else f"{{{one}}}", one=one, two=two, three=three)
     return " ".join(children) if name == "mpadded" else _row(children)
-
-
-def _base(text: str) -> str:
-    is_one = len(text) == 1 or re.fullmatch(r"\\[a-zA-Z]+(\{[^{}]*\})?", text)
-    return text if is_one else f"{{{text}}}"
 
 
 def _symbols(text: str) -> str:

@@ -10,11 +10,9 @@ from typing import Final
 import numpy as np
 
 from victor_spark.blocks import CODE, Blocks, Bool, first_from
-from victor_spark.html.characters import properties
-from victor_spark.kernels import assemble, views
 from victor_spark.rendering import formulas
 from victor_spark.rendering.num import KIND
-from victor_spark.rendering.shown import has, in_lines, shown, with_texts
+from victor_spark.rendering.shown import assembled, has, in_lines, shown, with_texts
 from victor_spark.rendering.structure import MARK, Structure, columns_of
 
 
@@ -185,26 +183,6 @@ def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
                     space_before[block] = 1 + n_tabs if n_tabs else max(begins, space_before[block])
                 last_column, row, before = column, s.parent[cell], block
     return replace(blocks, paragraph=paragraph, space_before=space_before)
-
-
-def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
-    """The kept blocks' text from block `first` up to block `last`; linear in what is between them."""
-    if first >= last:
-        return ""
-    before = first - (first > 0)  # the white space before a block begins where that of the one before ends
-    rows = slice(before, last)
-    chosen = kept[rows].copy() if before == first else np.concatenate([[False], kept[first:last]])
-    n_points = int((blocks.text_end[rows] - blocks.text_start[rows]).sum())
-    n_gaps = int(blocks.gap_ends[last - 1] - (blocks.gap_ends[before] if before < first else 0))
-    n_tabs = int(blocks.space_before[rows].sum())
-    out = np.empty(n_points + n_gaps + n_tabs + len(chosen) + 1, dtype=np.uint32)
-    n = assemble.assemble(
-        *views(blocks.points, blocks.text_start[rows], blocks.text_end[rows], blocks.paragraph[rows]),
-        *views(blocks.space_before[rows], blocks.white_space[rows], blocks.listing[rows]),
-        *views(blocks.left_out[rows].view(np.uint8), blocks.gaps, blocks.gap_ends[rows]),
-        *views(chosen.view(np.uint8), properties(), out),
-    )
-    return out[:n].tobytes().decode("utf-32-le", "replace")
 
 
 def paragraphs(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,7 @@
-"""The blocks as a browser shows them: with the marks that it adds, without the text that it hides."""
+"""The blocks as a browser shows them: with the marks that it adds, without the text that it hides.
+
+And the text of some blocks, which plain text and the code of listings are made of.
+"""
 
 import re
 from collections.abc import Iterator
@@ -9,8 +12,9 @@ import numpy as np
 
 from victor_html.elements import ELEMENTS
 from victor_spark.blocks import Blocks, Bool, first_from
+from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS
-from victor_spark.kernels import code_points, text_of, views
+from victor_spark.kernels import assemble, code_points, text_of, views
 from victor_spark.rendering.walk import complete
 from victor_spark.words import INVISIBLE
 
@@ -224,3 +228,23 @@ def has(blocks: Blocks, element: str) -> bool:
 
 
 _ELEMENTS: Final = {element: number for number, element in enumerate(ELEMENTS)}
+
+
+def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
+    """The kept blocks' text from block `first` up to block `last`; linear in what is between them."""
+    if first >= last:
+        return ""
+    before = first - (first > 0)  # the white space before a block begins where that of the one before ends
+    rows = slice(before, last)
+    chosen = kept[rows].copy() if before == first else np.concatenate([[False], kept[first:last]])
+    n_points = int((blocks.text_end[rows] - blocks.text_start[rows]).sum())
+    n_gaps = int(blocks.gap_ends[last - 1] - (blocks.gap_ends[before] if before < first else 0))
+    n_tabs = int(blocks.space_before[rows].sum())
+    out = np.empty(n_points + n_gaps + n_tabs + len(chosen) + 1, dtype=np.uint32)
+    n = assemble.assemble(
+        *views(blocks.points, blocks.text_start[rows], blocks.text_end[rows], blocks.paragraph[rows]),
+        *views(blocks.space_before[rows], blocks.white_space[rows], blocks.listing[rows]),
+        *views(blocks.left_out[rows].view(np.uint8), blocks.gaps, blocks.gap_ends[rows]),
+        *views(chosen.view(np.uint8), properties(), out),
+    )
+    return out[:n].tobytes().decode("utf-32-le", "replace")

@@ -12,17 +12,19 @@ import numpy.typing as npt
 
 from victor_html.elements import fnv1a, hashed
 from victor_spark.blocks import Blocks, Bool, Int32, UInt32
+from victor_spark.html.tags import VOID
 from victor_spark.kernels import code_points, views
 from victor_spark.kernels.assemble import is_wide
 from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.links import attribute
 from victor_spark.rendering.num import KIND
+from victor_spark.rendering.shown import assembled
 from victor_spark.rendering.walk import Walk
 
 OP: Final = {name: place for place, name in enumerate(num.OPS)}
 MARK: Final = {name: 1 << bit for bit, name in enumerate(num.MARKS)}
 _TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void", "block")} | {
-    "void": "area base basefont bgsound col embed frame keygen link meta param source track wbr",
+    "void": " ".join(sorted(VOID.difference(num.KINDS))),
     "block": "div section article main header footer nav aside address form center hgroup body html search",
     "ul": "ul menu dir",
     "quote": "blockquote",
@@ -390,8 +392,6 @@ class Structure:
 
     def code(self, first: int, last: int, language: str) -> int:
         """The code in some blocks with its white space; -1: there is none."""
-        from victor_spark.rendering.plain import assembled  # which imports this module
-
         text = assembled(self.blocks, self.kept.view(bool), first, last).strip("\n").replace("\xa0", " ")
         before = first  # the language may stand in the tool bar above
         while not language and before and self.blocks.left_out[before - 1]:

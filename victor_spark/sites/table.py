@@ -26,7 +26,6 @@ from victor_spark.warc import storage
 
 VERSION_KEY: Final = "victor_spark.sites_version"
 VERSION: Final = "2"
-GROUPING_KEY: Final = "victor_spark.grouping"
 
 KEYED: Final = ("site", "key")
 SUMS: Final = pa.schema([("site", pa.string()), *((name, pa.int64()) for name in ("key", *evidence.SUMS))])
@@ -124,7 +123,7 @@ class SiteTable:
         self._firsts, self._lasts = [first for first, *_ in self._groups], [one[1] for one in self._groups]
         if any(last > first for last, first in zip(self._lasts, self._firsts[1:], strict=False)):
             raise InputError(f"{folder}: its rows are not sorted by site, or are of two tables")
-        self._cached = lru_cache(_N_CACHED)(self._sites)
+        self._cached = lru_cache(_N_CACHED)(lambda a, b: Sites(self._read(a, b, SUMS.names).drop_null()))
 
     def _row_groups(self, path: str) -> Iterator[tuple[str, str, str, int]]:
         """The row groups of a file: first and last site, path, number."""
@@ -138,7 +137,7 @@ class SiteTable:
                 raise InputError(f"{path}: {'is no table of sites' if version is None else which}")
             if [(field.name, field.type) for field in schema] != [(f.name, f.type) for f in SITES]:
                 raise InputError(f"{path}: a table of sites with other columns: {', '.join(schema.names)}")
-            grouping = check_grouping(tables.schema_version(schema, GROUPING_KEY, KEYED[0]) or "")
+            grouping = check_grouping(tables.schema_version(schema, tables.GROUPING_KEY, KEYED[0]) or "")
             if self.grouping not in ("", grouping):
                 raise InputError(f"{path}: grouped by {grouping}, other files by {self.grouping}")
             self.grouping = grouping
@@ -171,9 +170,6 @@ class SiteTable:
         """The row groups that may hold a site."""
         first, end = bisect_left(self._lasts, site), bisect_right(self._firsts, site)
         return first, max(first, end)
-
-    def _sites(self, first: int, end: int) -> Sites:
-        return Sites(self._read(first, end, SUMS.names).drop_null())
 
     def _read(self, first: int, end: int, columns: Sequence[str]) -> pa.Table:
         parts = [pa.schema([SITES.field(name) for name in columns]).empty_table()]

@@ -26,6 +26,7 @@ from victor_spark.spark.rows import Row, record_row, row_batches
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.headers import tokens
 from victor_spark.warc.records import Record
+from victor_spark.warc.shard import ALL_STATUSES
 
 try:
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -42,7 +43,7 @@ def register(spark: SparkSession) -> None:
 
 
 def _statuses(text: str) -> tuple[int, ...]:
-    return tuple(range(100, 600)) if text.strip().lower() == "all" else tuple(map(int, tokens(text)))
+    return ALL_STATUSES if text.strip().lower() == "all" else tuple(map(int, tokens(text)))
 
 
 _READING: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {

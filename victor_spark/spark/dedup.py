@@ -52,13 +52,13 @@ class DedupRequest:
     """The options of `victor dedup`; `location` is the run's OUT, `target` where pages are written again."""
 
     location: str
-    threshold: float = 0.8
-    shingle_words: int = 5
-    keep: str = "first"
-    per_site: bool = False
-    target: str | None = None
-    drop: bool = False
-    master: str | None = None
+    threshold: float
+    shingle_words: int
+    keep: str
+    per_site: bool
+    target: str | None
+    drop: bool
+    master: str | None
 
 
 def run(request: DedupRequest) -> dict[str, int]:

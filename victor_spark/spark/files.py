@@ -29,7 +29,7 @@ _REMOVAL_SECONDS: Final = 0.2
 _OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs"}
 """Stores in which a file appears whole when it is closed, and a rename is a copy."""
 
-_CLOUD_SCHEMES: Final = frozenset({"s3", "s3a", "s3n", "gs", "gcs"})
+_CLOUD_SCHEMES: Final = frozenset({*remote_files.ALIASES, *remote_files.ALIASES.values()})
 T = TypeVar("T")
 
 
@@ -53,7 +53,7 @@ def _place(location: str) -> PurePosixPath:
     if is_local(location):
         return PurePosixPath(os.path.realpath(address(LocalFiles(location))))
     url = urlsplit(location)
-    scheme = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}.get(url.scheme, url.scheme)
+    scheme = remote_files.ALIASES.get(url.scheme, url.scheme)
     return PurePosixPath(f"{scheme}:", url.netloc, os.path.normpath(url.path).lstrip("/"))
 
 

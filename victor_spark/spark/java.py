@@ -63,10 +63,11 @@ def check_versions() -> None:
         log("Spark {} supports Python up to {}; this is Python {}".format(*versions))
 
 
-def ensure_java_home() -> None:
-    """Sets JAVA_HOME to a launcher of Java; without a Java that Spark runs on, does nothing."""
+def ensure_java_home() -> bool:
+    """Sets JAVA_HOME to a launcher of Java; False, and nothing is set, without a Java that Spark runs on."""
     if home := java_home():
         os.environ["JAVA_HOME"] = home
+    return home is not None
 
 
 def java_home() -> str | None:

@@ -178,7 +178,7 @@ def _texts(rows: Iterable[dict[str, Any]], seen: Seen) -> Iterator[str]:
 _OF_SITE: Final = ("site", "view", "status", "reason", "n_seen", "n_pages", "cut_off", "histogram")
 _KNOWN: Final = (*_OF_SITE, "first_seen", "last_seen")
 _FIELDS: Final = [MINED.field(name).remove_metadata() for name in _KNOWN]
-SITES: Final = pa.schema([*_FIELDS, ("n_templates", pa.int64())])
+_SITES: Final = pa.schema([*_FIELDS, ("n_templates", pa.int64())])
 """One row a site, also for those that were not mined."""
 
 _GROUP_ROWS: Final = 100
@@ -269,7 +269,7 @@ def mined(pages: DataFrame, request: MiningRequest, mined_at: datetime) -> Minin
     for row in of_sites:
         if row["site"] is None:
             problems[row["reason"]] += row["n_seen"]
-    found_sites = pa.Table.from_pylist(sorted(sites, key=lambda row: str(row["site"])), schema=SITES)
+    found_sites = pa.Table.from_pylist(sorted(sites, key=lambda row: str(row["site"])), schema=_SITES)
     return MiningResult(kept, found_sites, dict(sorted(problems.items(), key=lambda one: (-one[1], one[0]))))
 
 

@@ -19,6 +19,7 @@ from victor_spark.document import Document
 from victor_spark.errors import OutputError, one_line
 from victor_spark.extractors import victor
 from victor_spark.html.tags import GROUPS
+from victor_spark.kernels.num import ELEMENTS, NAMED_ELEMENTS
 from victor_spark.pipeline import Scored
 from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Known
@@ -30,7 +31,7 @@ from victor_spark.warc import storage
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
 
-_N_ROWS: Final = {"hints": len(GROUPS), "elements": 2, "named_elements": 2}
+_N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elements": len(NAMED_ELEMENTS)}
 """How many rows columns have that are tables; in the lists the rows follow each other."""
 
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
@@ -103,10 +104,6 @@ def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
 OF_FILES: Final = pa.schema([("file", pa.string()), *SUMS])
 """A key of a site in a file of scored pages: sums over the pages of the file, later over all pages."""
 
-_TEXTS: Final = ("text", "text_hash", "markdown", "blocks")
-_DECIDED: Final = (*_TEXTS, "n_kept_blocks", "p_content", "expected_f1", *tables.METADATA)
-"""Columns that are null where the second pass loses a page."""
-
 
 @dataclass(frozen=True, slots=True)
 class StoredPage(Record):
@@ -176,7 +173,8 @@ def _decided(record: StoredPage, page: Scored, document: Document, schema: pa.Sc
 
 def _lost(record: Record, status: str, reason: str) -> Row:
     assert isinstance(record, StoredPage)
-    return {**record.row, **dict.fromkeys(_DECIDED), "status": status, "reason": reason}
+    unknown = dict.fromkeys((*decided(Document(status)), *tables.METADATA))
+    return {**record.row, **unknown, "status": status, "reason": reason}
 
 
 def sites_of_file(folder: str, path: str) -> Sites:

@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from victor_spark import resources
 from victor_spark.errors import ConfigurationError, UsageError
-from victor_spark.spark.java import check_classic, check_versions, java_home, missing
+from victor_spark.spark.java import check_classic, check_versions, ensure_java_home, missing
 
 # Needed for right rows, also in a session that spark-submit made.
 _ALWAYS: Final = {
@@ -216,9 +216,8 @@ def _start_java(*, is_nameless: bool) -> None:
     if is_nameless:
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"  # for this JVM alone
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
-        if (home := java_home()) is None:
+        if not ensure_java_home():
             raise ConfigurationError(missing())
-        os.environ["JAVA_HOME"] = home
         options = os.environ.get("SPARK_SUBMIT_OPTS", "")
         ours = [QUICK]  # no collector: one in spark-defaults.conf would be a second
         if "log4j" not in options:

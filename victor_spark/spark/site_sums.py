@@ -226,6 +226,6 @@ def _write_table(shards: DataFrame, location: str, grouping: str) -> None:
     rows = rows.groupBy(*KEYED).agg(*summed, best).where(f"{evidence.SUMS[0]} > 1")
     rows = rows.select(*SUMS.names, *(f"best.{name}" for name in EXAMPLE.names))
     rows = rows.repartitionByRange(*KEYED).sortWithinPartitions(*KEYED)
-    rows = rows.withMetadata(KEYED[0], {table.VERSION_KEY: table.VERSION, table.GROUPING_KEY: grouping})
+    rows = rows.withMetadata(KEYED[0], {table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: grouping})
     writer = rows.write.option("compression", "zstd").option("parquet.block.size", str(_ROW_GROUP))
     writer.parquet(location)

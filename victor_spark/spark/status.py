@@ -10,6 +10,7 @@ from victor_spark.errors import OutputError
 from victor_spark.spark import output, plan, record
 from victor_spark.spark.counts import Entry, total
 from victor_spark.spark.files import opened
+from victor_spark.spark.request import FIRST_PASS, SECOND_PASS
 
 
 def status(location: str) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def status(location: str) -> dict[str, Any]:
     with opened(location) as files:
         if files.read(output.CONFIG) is None and files.names(output.FIRST_PASS) is not None:
             first = status(f"{location.rstrip('/')}/{output.FIRST_PASS}")
-            return {**first, "output": location, "complete": False, "passing": "first"}
+            return {**first, "output": location, "complete": False, "passing": FIRST_PASS}
         if files.names("_run") is None:
             raise OutputError(f"{location}: holds no run of victor clean")
         planned = output.stored_plan(files)
@@ -43,7 +44,7 @@ def status(location: str) -> dict[str, Any]:
         "output": location,
         "complete": ended and len(done) == len(waves),
         "stopped": stopped.get("stopped"),
-        "passing": "second" if is_second else None,
+        "passing": SECOND_PASS if is_second else None,
         "share_done": round(sum(wave["n_bytes"] for wave in done) / max(n_bytes, 1), 4),
         "n_shards": config.get("inputs", {}).get("n_shards", planned.shards.num_rows),
         "n_rows": counts.n_rows,

@@ -23,8 +23,6 @@ VERSION_KEY: Final = "victor_spark.templates_version"
 VERSION: Final = "1"
 VERSION_COLUMN: Final = "site"
 _MOST_MUTABLE: Final = 100
-GROUPING_KEY: Final = "victor_spark.grouping"
-"""How the pages were grouped into sites (hosts.GROUPINGS)."""
 
 TEMPLATES: Final = pa.schema(
     [
@@ -188,12 +186,12 @@ def to_bytes(table: pa.Table) -> bytes:
 
 def with_grouping(table: pa.Table, grouping: str) -> pa.Table:
     """The table, with how its pages were grouped into sites."""
-    return table.replace_schema_metadata({**(table.schema.metadata or {}), GROUPING_KEY: grouping})
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), tables.GROUPING_KEY: grouping})
 
 
 def grouping(table: pa.Table) -> str:
     """How the pages were grouped into sites (default: by registered domain)."""
-    found = (table.schema.metadata or {}).get(GROUPING_KEY.encode())
+    found = (table.schema.metadata or {}).get(tables.GROUPING_KEY.encode())
     return check_grouping(found.decode()) if found else REGISTERED_DOMAIN
 
 

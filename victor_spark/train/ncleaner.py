@@ -28,7 +28,6 @@ N_FOLDS: Final = 2
 LEAST_COUNT: Final = 2
 """Rarer characters have no symbol of their own, rarer trigrams no entry."""
 _MAX_STEPS: Final = 50
-_MAX_LOG_ODDS: Final = 30.0
 LIKELIHOOD: Final = np.array([0.0, 1.0, 0.0])
 """The calibration of a model that has none: the mean ratio alone decides."""
 RIDGE: Final = 1.0
@@ -62,7 +61,9 @@ def train(
     if not _both_kinds(pages):
         raise ValueError("the pages need both text that is kept and text that is not")
     n_symbols = N_RESERVED + len(characters)
-    calibration = _calibration(pages, _folds(examples), n_symbols) if calibrated else LIKELIHOOD
+    sites, numbers = np.unique([example.site for example in examples], return_inverse=True)
+    folds = (numbers if len(sites) >= N_FOLDS else np.arange(len(examples))) % N_FOLDS
+    calibration = _calibration(pages, folds, n_symbols) if calibrated else LIKELIHOOD
     return Model(
         lexical, characters, estimate(_counts(pages, n_symbols), n_symbols), calibration, about or {}
     )
@@ -180,11 +181,6 @@ def _ratio(both: Float64) -> Float32:
     return np.asarray(np.log(both[0]) - np.log(both[1]), dtype=np.float32)
 
 
-def _folds(examples: Sequence[TrainingPage]) -> Int64:
-    sites, numbers = np.unique([example.site for example in examples], return_inverse=True)
-    return (numbers if len(sites) >= N_FOLDS else np.arange(len(examples))) % N_FOLDS
-
-
 def _calibration(pages: Sequence[_Read], folds: Int64, n_symbols: int) -> Float64:
     """Logistic regression of being clean on `ncleaner.features`, a row a segment.
 
@@ -209,7 +205,7 @@ def _logistic(rows: Float64, wanted: Float64, n_characters: Int64) -> Float64:
     penalty = RIDGE * np.diag([1e-3, *np.ones(len(found) - 1)])
     row_weights = n_characters / n_characters.mean()
     for _ in range(_MAX_STEPS):
-        p = 1 / (1 + np.exp(-np.clip(rows @ found, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)))
+        p = ncleaner.logistic(rows @ found)
         gradient = rows.T @ (row_weights * (p - wanted)) + penalty @ found
         curvature = (rows * (row_weights * p * (1 - p))[:, None]).T @ rows + penalty
         step = np.linalg.solve(curvature, gradient)

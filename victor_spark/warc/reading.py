@@ -13,6 +13,7 @@ the outer archive. Without such a path, the search begins further back, at last 
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -216,7 +217,8 @@ def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
         source.size = min(offset + length, whole)  # nothing behind it is read
         try:
             steps = readers.step(reading, Place(offset, 0))
-            yield from _first(steps, offset)
+            # The record or damage there, and none after it in a member.
+            yield from islice((one for one in steps if one.warc_record_offset == offset), 1)
             if source.size == whole:
                 _exhausted(steps)
         except CutError as error:  # the file's end, or that of coordinates shorter than the record
@@ -225,14 +227,6 @@ def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
             source.size = whole
     if within is not None:
         raise CutError(within)
-
-
-def _first(steps: Steps, offset: int) -> Iterator[Found]:
-    """The record or damage at an offset, not those after it in a member."""
-    for one in steps:
-        if one.warc_record_offset == offset:
-            yield one
-            return
 
 
 def _owned(archive: Archive, shard: Shard) -> tuple[int, int]:

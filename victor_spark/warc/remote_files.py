@@ -31,8 +31,8 @@ FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 30.0
 """Seconds before the second try, doubled before each further one, and the most; with full jitter."""
 
-_EXTRAS: Final = {"s3": "s3", "gs": "gs", "gcs": "gs", "hdfs": "hdfs"}
-"""File system → the extra of victor-spark that installs what fsspec needs for it."""
+_EXTRAS: Final = ("s3", "gs", "hdfs")
+"""File systems for which an extra of victor-spark installs what fsspec needs."""
 
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {"hdfs": {"dfs.client.failover.max.attempts": "2"}}
 """The options of a file system; others do not cache listings. HDFS retries before we do."""
@@ -40,7 +40,8 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {"hdfs": {"dfs.client.failover.max.
 _KEPT: Final[dict[int, Any]] = {}
 """HDFS clients of this process: fsspec drops its own after a fork, and a client's end hangs in the child."""
 
-_ALIASES: Final = {"s3a": "s3", "s3n": "s3"}
+ALIASES: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
+"""Schemes → the name of their file system."""
 
 _ADVICE: Final = {
     "s3": "no AWS credentials found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, "
@@ -50,6 +51,7 @@ _ADVICE: Final = {
     "hdfs": "reading hdfs:// needs an extra: pip install 'victor-spark[hdfs]' (or Hadoop's own libhdfs, "
     "with HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob))",
 }
+_LACKING: Final = ("Unable to locate credentials", "libhdfs", "libjvm")
 _CHANGED: Final = "the file changed while it was read"
 _UNTRUSTED: Final = "the server's certificate is not trusted; AWS_CA_BUNDLE names a file of authorities"
 _PERMANENT: Final = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
@@ -175,7 +177,7 @@ def fetched(fetch: Fetch, start: int, end: int) -> bytes:
 def _file_system_name(path: str) -> str:
     """The name of a URL's file system in fsspec."""
     name = path[: path.index("://")].lower()
-    return _ALIASES.get(name, name)
+    return ALIASES.get(name, name)
 
 
 def file_system(path: str) -> tuple[Any, str]:
@@ -189,11 +191,7 @@ def file_system(path: str) -> tuple[Any, str]:
             options = _OPTIONS.get(name, {"use_listings_cache": False})
             system, inner = fsspec.core.url_to_fs(name + path[path.index("://") :], **options)
     except ImportError:
-        extra = (
-            f"pip install 'victor-spark[{_EXTRAS[name]}]'"
-            if name in _EXTRAS
-            else f"what fsspec needs for {name}"
-        )
+        extra = f"pip install 'victor-spark[{name}]'" if name in _EXTRAS else f"what fsspec needs for {name}"
         raise InputError(f"{path}: reading {name}:// needs an extra: {extra}") from None
     if name == "hdfs":
         _KEPT[id(system)] = system
@@ -267,7 +265,7 @@ def _refusal(error: Exception, path: str) -> StoreError | None:
 def _meaning(error: Exception, path: str) -> Exception:
     message = one_line(error).partition(r"\n\tat")[0]  # without Java's traceback
     kind = type(error).__name__
-    if "Credential" in kind or "Unable to locate credentials" in message or "libhdfs" in message:
+    if "Credential" in kind or any(text in message for text in _LACKING):
         return InputError(f"{path}: {_ADVICE.get(_file_system_name(path), message)}")
     if isinstance(error, ValueError) and "Protocol not known" in message:
         return InputError(f"{path}: {message}")

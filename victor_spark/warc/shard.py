@@ -12,6 +12,8 @@ STANDARD_TYPES: Final = (
     "response", "resource", "conversion", "request", "metadata", "revisit", "warcinfo", "continuation"
 )  # fmt: skip
 HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
+ALL_STATUSES: Final = tuple(range(100, 600))
+"""HTTP statuses."""
 
 
 @dataclass(frozen=True, slots=True)
