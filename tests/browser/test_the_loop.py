@@ -34,7 +34,7 @@ class Shell:
     folder: Path
     environment: dict[str, str]
     ports: dict[str, int]
-    message: str = ""
+    printed: str = ""
     running: dict[str, subprocess.Popen[str]] = field(default_factory=dict)
 
     def run(self, words: list[str]) -> None:
