@@ -318,6 +318,7 @@ def test_a_token_is_needed_here_as_elsewhere(tmp_path: Path, host: str) -> None:
         assert server.ask("/api/session", Cookie=two)[0] == 200
     with running("--store", str(tmp_path / "a"), "--no-prelabels") as again:
         assert again.token == token  # windows that are open go on
+        assert again.ask("/api/session")[0] == 200
     with running("--store", str(tmp_path / "a"), "--no-prelabels", "--no-token") as open_to_all:
         assert "token" not in open_to_all.address
         assert open_to_all.ask("/api/session")[0] == 200

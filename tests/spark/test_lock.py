@@ -116,7 +116,7 @@ def test_a_new_folder_of_a_command_that_lost_its_place_does_not_appear(
     draft.mkdir(parents=True)
     other = draft.parent.with_name("other")
     other.mkdir()
-    with pytest.raises(OutputError, match="made: another command writes there"):
+    with pytest.raises(OutputError, match="made: another command took it over"):
         made.__exit__(None, None, None)
     assert not folder.exists()
     assert other.exists()
