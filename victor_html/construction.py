@@ -660,9 +660,8 @@ class Builder:
             white_end += 1
         if white_end + 1 < end and self.source[white_end] == ord("&"):
             second = self.source[white_end + 1]
-            if (
-                second == ord("#") or second == ord("T") or second == ord("N")
-            ):  # a reference to white space, perhaps
+            # a reference to white space, perhaps
+            if second == ord("#") or second == ord("T") or second == ord("N"):
                 self.aside = True
                 if not self.leaves_nothing:
                     return

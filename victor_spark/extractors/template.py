@@ -36,7 +36,7 @@ GUARD: Final = Guard()
 
 
 def check(cleaner: str, templates: str | None) -> None:
-    """Raises UsageError if the cleaner needs a templates table and there is none."""
+    """Raises UsageError if the cleaner needs a templates table and none is given."""
     if NAME in cascade.parts(cleaner) and not templates:
         raise UsageError(f"the cleaner {cleaner} needs a templates table: --templates FILE")
 

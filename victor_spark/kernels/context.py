@@ -10,7 +10,8 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
-_FAR = cython.declare(cython.float, 1000.0)  # from a likely paragraph, where there is none or none so near
+# The distance of a likely paragraph that is missing or farther away.
+_FAR = cython.declare(cython.float, 1000.0)
 _NO_LOGIT = cython.declare(cython.float, -9.0)  # of a block that isn't there
 _ABSENT = cython.declare(cython.float, -1.0)  # what a row says of a paragraph that isn't there
 _LIKELY = cython.declare(cython.double, 0.5)  # a guess above it is one of content

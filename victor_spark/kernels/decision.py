@@ -73,7 +73,7 @@ def expected_f1(
     kept: cython.const[cython.uchar][::1],
     n_words: cython.double[:, ::1],
 ) -> cython.double:
-    """The expected F1 by words of the kept blocks; 0 if there are none.
+    """The expected F1 by words of the kept blocks; 0 without kept blocks.
 
     `n_words` (2, LEVELS zeros) gets the words down to each level, and those of them that are kept.
     """

@@ -9,7 +9,7 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
-_AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # characters: where all are ASCII nothing is counted
+_AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # characters; runs of as many ASCII characters are skipped
 
 
 @cython.cfunc

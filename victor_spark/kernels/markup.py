@@ -527,7 +527,7 @@ class Scan:
 
     @cython.cfunc
     def _words_of_value(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
-        """Reads the words of a value, or takes what was kept of the same value."""
+        """Reads the words of a value; those of a value that was read before are cached."""
         length: cython.Py_ssize_t = end - start
         first: cython.Py_ssize_t = self.n_words
         groups: cython.ulonglong = self.groups

@@ -126,7 +126,7 @@ def _runs(
 ) -> cython.int:
     """The length of the longest run that two segments share; fills `ends` with the states of such runs.
 
-    `s_row` is the row of `ends` for `short`. Returns 0, and does not fill `ends`, if nothing is shared.
+    `s_row` is the row of `ends` for `short`. If nothing is shared, returns 0 and leaves `ends` as it is.
     """
     longest: cython.int = 0
     o_row: cython.int = 1 - s_row

@@ -169,7 +169,7 @@ def _row(
     end: cython.Py_ssize_t,
     kind: cython.int,
 ) -> cython.Py_ssize_t:
-    """The row of names[kind] with the name at [start, end); -1 if there is none."""
+    """The row of names[kind] with the name at [start, end), or -1."""
     name: cython.ulonglong = 0
     i: cython.Py_ssize_t = max(start, end - 8)
     while i < end:
@@ -192,7 +192,7 @@ def _next(
     c: cython.uchar,
     other: cython.uchar,
 ) -> cython.Py_ssize_t:
-    """The position of the next of two characters from `i` on; the end of the source if there is none."""
+    """The position of the first of two characters from `i` on, or the end of the source."""
     n: cython.Py_ssize_t = source.shape[0]
     word: cython.Py_ssize_t = i >> 3
     seen: cython.ulonglong = _HIGH << ((i & 7) << 3)
@@ -221,7 +221,7 @@ def _holds(
     end: cython.Py_ssize_t,
     word: cython.p_const_char,
 ) -> cython.bint:
-    """Whether a lower-case word occurs between two positions, whatever its case there."""
+    """Whether a word (given in lower case) occurs between two positions, in any case."""
     while i < end:
         k = 0
         while word[k] != 0 and i + k < end and (source[i + k] | num.SMALL) == (word[k] | num.SMALL):
@@ -240,7 +240,7 @@ def _raw_end(
     name: cython.p_const_char,
     length: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """The start of the end tag of a script or style; the end of the source if there is none."""
+    """The start of the end tag of a script or style, or the end of the source."""
     n: cython.Py_ssize_t = source.shape[0]
     i = _next(source, words, i, ord("<"), ord("<"))
     while i < n and not _holds(source, i, min(i + length, n), name):

@@ -10,7 +10,8 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
-_FAR = cython.declare(cython.float, 1000.0)  # from a heading or long paragraph, also where there is none
+# The distance of a heading or long paragraph that is missing or farther away.
+_FAR = cython.declare(cython.float, 1000.0)
 _ABSENT = cython.declare(cython.float, -1.0)  # what a row says of a paragraph that isn't there
 _LONG = cython.declare(cython.double, 25.0)  # words of a long paragraph
 _MOST_WORDS = cython.declare(cython.double, 100.0)  # of a paragraph, in windows

@@ -23,7 +23,7 @@ _MAX_BARS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The metadata of a page; a field that the page does not state is None or ().
+    """The metadata of a page; fields that the page does not state are None or ().
 
     `date`, `date_modified`: ISO 8601, a day or a time, as precise as the page states it. `sources`: where
     each value is from, by the field's name.

@@ -134,7 +134,7 @@ def _introduction() -> re.Pattern[str]:
 
 @cache
 def _between() -> re.Pattern[str]:
-    """The pattern of separators between two names; a comma before an academic degree is none."""
+    """The pattern of separators between two names; a comma before an academic degree is not a separator."""
     words = "|".join(map(re.escape, vocabulary().between))
     degrees = "|".join(map(re.escape, vocabulary().degrees))
     return re.compile(rf"\s*(?:[;|/•·\n、]|,?\s(?:{words})\s|,(?!\s*(?:{degrees})\b))\s*", re.IGNORECASE)

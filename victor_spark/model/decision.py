@@ -21,7 +21,7 @@ def by_threshold(marginals: Float64, threshold: float) -> Bool:
 
 
 MIN_EXPECTED_F1: Final = 0.2
-"""If the expected F1 of a page is lower, nothing is kept: most such pages have empty gold."""
+"""Nothing is kept of a page with a lower expected F1: most such pages have empty gold."""
 
 SURE: Final = 0.7
 """On a page with a lower expected F1, it is likelier that all uncertain blocks are content, or none."""

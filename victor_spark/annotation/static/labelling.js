@@ -42,7 +42,7 @@ export class Labelling {
     this.looked.fill(0);
   }
 
-  /** Undoes the last action of this visit; false if there is none (the server has the older ones). */
+  /** Undoes the last action of this visit; false without one (older actions are on the server). */
   undo() {
     return this.#step(this.past, this.future);
   }
