@@ -15,20 +15,21 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
-MARK = "# cython:"
+MARK = "\nimport cython\n"
 KERNELS = sorted(
     path
     for folder in ("victor_html", "victor_spark/kernels", "victor_spark/rendering")
     for path in Path(folder).glob("*.py")
-    if path.read_text(encoding="utf-8").startswith(MARK)
+    if MARK in path.read_text(encoding="utf-8")
 )
-"""What is compiled: the modules of these folders whose first line begins with MARK."""
+"""What is compiled: the modules of these folders that import cython."""
 DATA = {"conf": ("*",), "models": ("*",), "sample": ("crawl-*.warc.gz", "gold.jsonl")}
 """Folders that a wheel has beside the modules, and the files that it takes from them."""
 STABLE = (3, 11)
 """The Python whose stable ABI compiled kernels use: one wheel does for it and all later ones."""
 DIRECTIVES = {
     "language_level": 3,
+    "infer_types": True,
     "boundscheck": False,
     "wraparound": False,
     "cdivision": True,

@@ -162,7 +162,7 @@ def audit(path: Path, target: Target) -> None:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         kernels = {
-            name for name in names if name.endswith(".py") and archive.read(name).startswith(b"# cython:")
+            name for name in names if name.endswith(".py") and b"\nimport cython\n" in archive.read(name)
         }
         compiled = {name for name in names if name.endswith(".so")}
         if lacking := kernels - {name.replace(".abi3.so", ".py") for name in compiled}:

@@ -1,4 +1,4 @@
-# cython: language_level=3, infer_types=True, legacy_implicit_noexcept=True
+# cython: legacy_implicit_noexcept=True
 """Tags and text → the tree of a page (the HTML standard's tree construction, 13.2.6), as columns.
 
 `build` is exact, or gives nothing: constructs that are rare and long to say (frames, MathML, a second `body`

@@ -1,4 +1,4 @@
-# cython: language_level=3, infer_types=True, legacy_implicit_noexcept=True
+# cython: legacy_implicit_noexcept=True
 """The tree of a page → its canonical HTML (the HTML standard's fragment serialisation, 13.3).
 
 Writes what the parser library's serialiser and `preclean.drop_textless` give together: references resolved,

@@ -1,4 +1,4 @@
-# cython: language_level=3, infer_types=True, legacy_implicit_noexcept=True
+# cython: legacy_implicit_noexcept=True
 """The bytes of a page → its tags and runs of text as columns (the HTML standard's tokenization, 13.2.5).
 
 Written for speed: no object a token, attributes are not taken apart, and what never reaches the canonical

@@ -30,7 +30,7 @@ def home(package: Path, tmp_path: Path) -> Path:
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").touch()
     shutil.copy(package / "kernels" / "__init__.py", folder)
-    (folder / "scan.py").write_text("# cython: language_level=3\n")
+    (folder / "scan.py").write_text("\nimport cython\n")
     return tmp_path
 
 

@@ -50,9 +50,8 @@ def uncompiled() -> tuple[str, ...]:
     found = []
     in_checkout = (_FOLDER.parent.parent / "setup.py").exists()
     for source in sorted(path for folder in _FOLDERS for path in folder.glob("[!_]*.py")):
-        with source.open("rb") as lines:
-            if not lines.readline().startswith(b"# cython:"):  # setup.py compiles no other
-                continue
+        if b"\nimport cython\n" not in source.read_bytes():  # setup.py compiles no other
+            continue
         built = next(filter(Path.exists, map(source.with_suffix, EXTENSION_SUFFIXES)), None)
         if built is None or (in_checkout and built.stat().st_mtime < source.stat().st_mtime):
             found.append(source.stem)

@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """Joins kept blocks into running text. Cython pure Python mode."""
 
 import cython

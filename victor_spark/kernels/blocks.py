@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """Features of single blocks: their counts, ancestors, twins on the page, the title in them, words in
 class, id, role and itemprop of their ancestors.
 

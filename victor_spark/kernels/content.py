@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """One pass over the decoded text of all blocks: characters, tokens, sentences, letters' hash.
 
 Victor, section 3.2 (content-based features), counted per block. Cython pure Python mode.

@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """What a first guess says of a block's neighbours, elements and kin, as rows of features.
 
 The names of the rows, in their order, and what they are for stand in model.revision; a paragraph's `places`

@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """Dense decoding of a linear-chain CRF with three labels: bins, state scores, marginals, revision.
 
 Victor, section 3.1, steps 5 to 7. Cython pure Python mode.

@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """Chooses the blocks to keep by the expected F1, from their probabilities. Cython pure Python mode."""
 
 import cython

@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """Counts and words of characters beyond ASCII, by which a misread charset is detected.
 
 Text is uint32 code points. Cython pure Python mode.

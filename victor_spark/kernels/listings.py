@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """The white space that a browser shows between the blocks of preformatted text. Cython pure Python mode."""
 
 import cython

@@ -1,4 +1,4 @@
-# cython: language_level=3, infer_types=True, legacy_implicit_noexcept=True
+# cython: legacy_implicit_noexcept=True
 """The one scan of the canonical HTML: the positions of text blocks, and the markup around them.
 
 Cython pure Python mode: compiled when the wheel is built, and the same source runs uncompiled.

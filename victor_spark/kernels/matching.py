@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """Two alignments of words: Ratcliff–Obershelp matching, and the best monotone alignment of a page with gold.
 
 `match` takes the longest common run, and then matches the parts to its left and right in the same way. The

@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """The hot loops of language identification: fold letters, score trigrams, rank n-grams.
 
 Cython pure Python mode: compiled when the wheel is built, and the same source runs uncompiled.

@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """Repeated strings of a corpus of tokens: suffix array and LCP array → classes with document frequency.
 
 Symbols are numbers; every document ends with a sentinel that occurs nowhere else, so no repeated

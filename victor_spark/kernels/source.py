@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """A page's source before parsing: whether it is UTF-8, and what it holds. And what the library serialises.
 
 `drop_textless` drops comments, instructions and elements without text (Victor, section 3.1, step 3). It works

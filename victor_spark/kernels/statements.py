@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """Finds the tags that state facts about the page: title, author, date, JSON-LD. Cython pure Python mode."""
 
 import cython

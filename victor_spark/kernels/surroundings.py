@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """What stands around a block: paragraphs, elements, windows, runs and kin, as rows of features.
 
 The names of the rows stand in kernels.num, and what they mean in model.surroundings. A paragraph is a run

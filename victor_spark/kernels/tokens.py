@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """Tokens of a text as code point spans, a vocabulary that numbers distinct ones, and tries of their strings.
 
 A character's kind says where tokens end: kinds 0 (white space) and 1 (newline) stand between tokens, and

@@ -1,4 +1,3 @@
-# cython: language_level=3, infer_types=True
 """Evaluates oblivious trees: the leaf of each block in each tree, and the sum of the leaves' values.
 
 All nodes at one depth of an oblivious tree have the same condition. So the results are the bits of the leaf's

@@ -1,4 +1,4 @@
-# cython: language_level=3, infer_types=True, auto_cpdef=True
+# cython: auto_cpdef=True
 """Writes nodes as Markdown in GitHub's flavour, escaped so that CommonMark parsers read it as it is meant.
 
 Cython pure Python mode.
