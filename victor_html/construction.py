@@ -64,6 +64,8 @@ class Builder:
     drops_line_feed: cython.bint
     aside: cython.bint
     place_before: cython.int
+    adopted: cython.int
+    bookmark: cython.int
     leaves_nothing: cython.bint
     n_done: cython.Py_ssize_t
     steps: cython.longlong
@@ -535,10 +537,8 @@ class Builder:
 
     @cython.cfunc
     def _adopt_once(self, name: cython.int) -> cython.bint:
-        """One round of the adoption agency; False when it is done."""
+        """One round of the adoption agency (13.2.6.4.7, step 4); False when it is done."""
         place: cython.int = self._last_formatting(name)
-        furthest: cython.int = -1
-        inner: cython.int = 0
         if place < 0:
             self._end_ordinary(name)
             return False
@@ -552,6 +552,7 @@ class Builder:
             self._forget(place)
             self._end_ordinary(name)
             return False
+        furthest: cython.int = -1
         at = self.depth - 1
         while self.stack[at] != element:
             if self._flags(self.nodes[self.stack[at], num.NAME]) & num.SPECIAL:
@@ -564,46 +565,62 @@ class Builder:
             return False
         ancestor = self.stack[at - 1]
         block = self.stack[furthest]
-        bookmark: cython.int = place
-        last = block
+        self.adopted = place
+        self.bookmark = place
+        last = self._copied_between(element, furthest)
+        if not last:
+            return False
+        self._unlink(last)
+        parent = self._place(ancestor)
+        self._link(last, parent, self.place_before)
+        return self._move_into_block(element, block)
+
+    @cython.cfunc
+    def _copied_between(self, element: cython.int, furthest: cython.int) -> cython.int:
+        """Steps 4.11 to 4.13: copies the formatting elements between `element` and the furthest block.
+
+        `furthest` is the block's place in the stack. The copies stand inside one another, the block in the
+        innermost; elements that are not formatting are closed. Returns the outermost; 0: left aside.
+        """
+        block: cython.int = self.stack[furthest]
+        last: cython.int = block
+        passed: cython.int = 0
         k: cython.int = furthest
         while True:
-            inner += 1
+            passed += 1
             k -= 1
             node = self.stack[k]
             if node == element:
-                break
+                return last
             in_list = self._formatting_place(node)
-            if inner > num.ADOPTION_PASSED and in_list >= 0:
+            if passed > num.ADOPTION_PASSED and in_list >= 0:
                 self.aside = True  # nested wrongly and deeply; here the library differs from the standard
                 if not self.leaves_nothing:
-                    return False
+                    return 0
                 self._forget(in_list)
-                place -= in_list < place
-                bookmark -= in_list < bookmark
+                self.adopted -= in_list < self.adopted
+                self.bookmark -= in_list < self.bookmark
                 in_list = -1
             if in_list < 0:
                 self._remove_open(node)
                 continue
-            self._count_copy(node)
-            copy = self._new(self.nodes[node, num.NAME], self.nodes[node, num.TOKEN])
+            copy = self._copy(node)
             if not copy:
-                return False
+                return 0
             self.formatting[in_list] = copy
             self.is_open[node] = 0
             self.is_open[copy] = 1
             self.stack[k] = copy
-            node = copy
             if last == block:
-                bookmark = in_list + 1
+                self.bookmark = in_list + 1
             self._unlink(last)
-            self._link(last, node, 0)
-            last = node
-        self._unlink(last)
-        parent = self._place(ancestor)
-        self._link(last, parent, self.place_before)
-        self._count_copy(element)
-        copy = self._new(self.nodes[element, num.NAME], self.nodes[element, num.TOKEN])
+            self._link(last, copy, 0)
+            last = copy
+
+    @cython.cfunc
+    def _move_into_block(self, element: cython.int, block: cython.int) -> cython.bint:
+        """Steps 4.15 to 4.19: a copy of `element` takes the content of `block`, and its place in lists."""
+        copy: cython.int = self._copy(element)
         if not copy:
             return False
         child: cython.int = self.nodes[block, num.FIRST]
@@ -616,12 +633,12 @@ class Builder:
         self.nodes[block, num.FIRST] = 0
         self.nodes[block, num.LAST] = 0
         self._link(copy, block, 0)
-        self._forget(place)
-        if place < bookmark:
-            bookmark -= 1
-        for k in range(self.n_formatting, bookmark, -1):
+        self._forget(self.adopted)
+        if self.adopted < self.bookmark:
+            self.bookmark -= 1
+        for k in range(self.n_formatting, self.bookmark, -1):
             self.formatting[k] = self.formatting[k - 1]
-        self.formatting[bookmark] = copy
+        self.formatting[self.bookmark] = copy
         self.n_formatting += 1
         self._remove_open(element)
         k = self.depth
@@ -632,6 +649,12 @@ class Builder:
         self.is_open[copy] = 1
         self.depth += 1
         return True
+
+    @cython.cfunc
+    def _copy(self, node: cython.int) -> cython.int:
+        """Another element with the tag of `node`; 0: no room."""
+        self._count_copy(node)
+        return self._new(self.nodes[node, num.NAME], self.nodes[node, num.TOKEN])
 
     # --- text ------------------------------------------------------------------------------------
 
@@ -882,133 +905,170 @@ class Builder:
 
     @cython.cfunc
     def _start_in_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
-        """13.2.6.4.7, by what STARTS says of the element."""
-        what: cython.int = self.starts[name] if name > 0 else 0
-        if what == num.START_ORDINARY:
-            self._reconstruct()
-            self._insert(name, t)
-        elif what == num.START_BLOCK:
+        """13.2.6.4.7: the start tags in the order of the standard; STARTS has the elements of each rule."""
+        rule: cython.int = self.starts[name] if name > 0 else num.START_ORDINARY
+        if rule == num.START_HTML:  # html, body
+            self._merge(name, t)
+        elif rule == num.START_HEAD:
+            self._start_in_head(name, t)
+        elif rule == num.START_BLOCK:
             self._close_p()
             self._insert(name, t)
-        elif what == num.START_FORMATTING:
-            self._reconstruct()
-            self._push_formatting(self._insert(name, t))
-        elif what == num.START_A:
-            place = self._last_formatting(num.A)
-            if place >= 0:
-                node = self.formatting[place]
-                self._adopt(num.A)
-                place = self._formatting_place(node)
-                if place >= 0:
-                    self._forget(place)
-                self._remove_open(node)
-            self._reconstruct()
-            self._push_formatting(self._insert(name, t))
-        elif what == num.START_LI:
-            self._close_item(num.LI, num.LI)
-            self._insert(name, t)
-        elif what == num.START_VOID:
-            self.aside = self.aside or (name == num.IMAGE and self.fostering)  # lost by the library
-            self._reconstruct()
-            self._add(num.IMG if name == num.IMAGE else name, t)
-        elif what == num.START_HEADING:
+        elif rule == num.START_HEADING:
             self._close_p()
             if self._flags(self._current()) & num.HEADING:
                 self._pop()
             self._insert(name, t)
-        elif what == num.START_HEAD:
-            self._start_in_head(name, t)
-        elif what == num.START_DRAWING:  # drawing: a leaf that is dropped
-            self._reconstruct()
-            if self.leaves_nothing:
-                self._insert_foreign(name, t)
-        elif what == num.START_INPUT:
-            if self._is_in_scope(num.SELECT, 0, num.SCOPE):
-                self._pop_until(num.SELECT)
-            self._reconstruct()
-            self._add(name, t)
-        elif what == num.START_VOID_INSIDE:
-            self._add(name, t)
-        elif what == num.START_FORM:
-            if self.leaves_nothing and self.templates:
-                self._close_p()
-                self._insert(name, t)
-            elif not self.form:
-                self._close_p()
-                self.form = self._insert(name, t)
-        elif what == num.START_TABLE:
-            if self.quirks == num.QUIRKS_UNKNOWN and self._p_in_button_scope():
-                self.aside = True
-            if self.quirks == num.QUIRKS_NO:
-                self._close_p()
-            self._insert(name, t)
-            self.mode = num.IN_TABLE
-        elif what == num.START_BUTTON:
-            self._close_in_scope(num.BUTTON, 0)
-            self._reconstruct()
-            self._insert(name, t)
-        elif what == num.START_DD:
-            self._close_item(num.DD, num.DT)
-            self._insert(name, t)
-        elif what == num.START_PREFORMATTED:
+        elif rule == num.START_PREFORMATTED:
             self._close_p()
             self._insert(name, t)
             self.drops_line_feed = True
-        elif what == num.START_HR:
+        elif rule == num.START_FORM:
+            self._start_form(t)
+        elif rule == num.START_LI:
+            self._close_item(num.LI, num.LI)
+            self._insert(name, t)
+        elif rule == num.START_DD:
+            self._close_item(num.DD, num.DT)
+            self._insert(name, t)
+        elif rule == num.START_BUTTON:
+            self._close_in_scope(num.BUTTON, 0)
+            self._reconstruct()
+            self._insert(name, t)
+        elif rule == num.START_A:
+            self._start_a(t)
+        elif rule == num.START_FORMATTING:
+            self._reconstruct()
+            self._push_formatting(self._insert(name, t))
+        elif rule == num.START_NOBR:
+            self._start_nobr(t)
+        elif rule == num.START_MARKED:
+            self._reconstruct()
+            self._insert(name, t)
+            self._mark()
+        elif rule == num.START_TABLE:
+            self._start_table(t)
+        elif rule == num.START_VOID:
+            self._start_void(name, t)
+        elif rule == num.START_INPUT:
+            if self._is_in_scope(num.SELECT, 0, num.SCOPE):
+                self._pop_until(num.SELECT)
+            self._reconstruct()
+            self._add(name, t)
+        elif rule == num.START_VOID_INSIDE:
+            self._add(name, t)
+        elif rule == num.START_HR:
             self._close_p()
             if self._is_in_scope(num.SELECT, 0, num.SCOPE):
                 self._close_implied(0)
             self._add(name, t)
-        elif what == num.START_RAW:  # raw: textarea, iframe, noembed
-            if name != num.IFRAME and name != num.NOEMBED:
+        elif rule == num.START_RAW:  # textarea; the content of iframe and noembed is dropped
+            if name == num.TEXTAREA:
                 self._add_raw(self._add(name, t), t)
-        elif what == num.START_SELECT:
-            if self._is_in_scope(num.SELECT, 0, num.SCOPE):
-                self._pop_until(num.SELECT)
-            else:
-                self._reconstruct()
-                self._insert(name, t)
-        elif what == num.START_OPTGROUP:
-            if self._is_in_scope(num.SELECT, 0, num.SCOPE):
-                self._close_implied(0)
-            elif self._current() == num.OPTION:
-                self._pop()
+        elif rule == num.START_SELECT:
+            self._start_select(t)
+        elif rule == num.START_OPTION:
+            self._start_option(t)
+        elif rule == num.START_OPTGROUP:
+            self._close_option(0)
             self._reconstruct()
             self._insert(name, t)
-        elif what == num.START_OPTION:
-            if self._is_in_scope(num.SELECT, 0, num.SCOPE):
-                self._close_implied(num.OPTGROUP)
-            elif self._current() == num.OPTION:
-                self._pop()
-            if self.leaves_nothing:  # the library may search all options before it
-                self.n_options += 1
-                self.steps += self.n_options
+        elif rule == num.START_RUBY_BASE:
+            self._close_in_ruby(0)
+            self._insert(name, t)
+        elif rule == num.START_RUBY_TEXT:
+            self._close_in_ruby(num.RTC)
+            self._insert(name, t)
+        elif rule == num.START_DRAWING:  # a leaf that is dropped, except in `follow`
             self._reconstruct()
-            self._insert(name, t)
-        elif what == num.START_NOBR:
-            self._reconstruct()
-            if self._is_in_scope(num.NOBR, 0, num.SCOPE):
-                self._adopt(num.NOBR)
-                self._reconstruct()
-            self._push_formatting(self._insert(name, t))
-        elif what == num.START_MARKED:
-            self._reconstruct()
-            self._insert(name, t)
-            self._mark()
-        elif what == num.START_RUBY_BASE:
-            if self._is_in_scope(num.RUBY, 0, num.SCOPE):
-                self._close_implied(0)
-            self._insert(name, t)
-        elif what == num.START_RUBY_TEXT:
-            if self._is_in_scope(num.RUBY, 0, num.SCOPE):
-                self._close_implied(num.RTC)
-            self._insert(name, t)
-        elif what == num.START_HTML:  # html, body
-            self._merge(name, t)
-        elif what == num.START_ELSEWHERE and not self.leaves_nothing:
-            self.aside = True
-        elif what == num.START_ELSEWHERE:
+            if self.leaves_nothing:
+                self._insert_foreign(name, t)
+        elif rule == num.START_ELSEWHERE:
             self._start_rare(name, t)
+        elif rule == num.START_ORDINARY:
+            self._reconstruct()
+            self._insert(name, t)
+
+    @cython.cfunc
+    def _start_form(self, t: cython.Py_ssize_t) -> cython.void:
+        in_template: cython.bint = self.leaves_nothing and self.templates > 0
+        if self.form and not in_template:
+            return
+        self._close_p()
+        form = self._insert(num.FORM, t)
+        if not in_template:
+            self.form = form
+
+    @cython.cfunc
+    def _start_a(self, t: cython.Py_ssize_t) -> cython.void:
+        """A link ends the link that is open."""
+        place = self._last_formatting(num.A)
+        if place >= 0:
+            node = self.formatting[place]
+            self._adopt(num.A)
+            place = self._formatting_place(node)
+            if place >= 0:
+                self._forget(place)
+            self._remove_open(node)
+        self._reconstruct()
+        self._push_formatting(self._insert(num.A, t))
+
+    @cython.cfunc
+    def _start_nobr(self, t: cython.Py_ssize_t) -> cython.void:
+        self._reconstruct()
+        if self._is_in_scope(num.NOBR, 0, num.SCOPE):
+            self._adopt(num.NOBR)
+            self._reconstruct()
+        self._push_formatting(self._insert(num.NOBR, t))
+
+    @cython.cfunc
+    def _start_table(self, t: cython.Py_ssize_t) -> cython.void:
+        """In quirks mode, a table does not end a p."""
+        if self.quirks == num.QUIRKS_UNKNOWN and self._p_in_button_scope():
+            self.aside = True
+        if self.quirks == num.QUIRKS_NO:
+            self._close_p()
+        self._insert(num.TABLE, t)
+        self.mode = num.IN_TABLE
+
+    @cython.cfunc
+    def _start_void(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
+        """An element without an end tag; `image` is an img."""
+        self.aside = self.aside or (name == num.IMAGE and self.fostering)  # lost by the library
+        self._reconstruct()
+        self._add(num.IMG if name == num.IMAGE else name, t)
+
+    @cython.cfunc
+    def _start_select(self, t: cython.Py_ssize_t) -> cython.void:
+        """Inside another select, it ends that one, and is ignored."""
+        if self._is_in_scope(num.SELECT, 0, num.SCOPE):
+            self._pop_until(num.SELECT)
+        else:
+            self._reconstruct()
+            self._insert(num.SELECT, t)
+
+    @cython.cfunc
+    def _start_option(self, t: cython.Py_ssize_t) -> cython.void:
+        self._close_option(num.OPTGROUP)
+        if self.leaves_nothing:  # the library may search all options before it
+            self.n_options += 1
+            self.steps += self.n_options
+        self._reconstruct()
+        self._insert(num.OPTION, t)
+
+    @cython.cfunc
+    def _close_option(self, but: cython.int) -> cython.void:
+        """Ends the option that is open; inside a select, all elements with implied ends but `but`."""
+        if self._is_in_scope(num.SELECT, 0, num.SCOPE):
+            self._close_implied(but)
+        elif self._current() == num.OPTION:
+            self._pop()
+
+    @cython.cfunc
+    def _close_in_ruby(self, but: cython.int) -> cython.void:
+        """Inside a ruby, ends all elements with implied ends but `but`."""
+        if self._is_in_scope(num.RUBY, 0, num.SCOPE):
+            self._close_implied(but)
 
     @cython.cfunc
     def _close_item(self, name: cython.int, other: cython.int) -> cython.void:
@@ -1512,7 +1572,9 @@ class Builder:
     @cython.cfunc
     def _start_rare(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """What `build` leaves aside: frames are left out, `xmp` and `plaintext` become a `pre`."""
-        if name == num.XMP or name == num.PLAINTEXT:
+        if not self.leaves_nothing:
+            self.aside = True
+        elif name == num.XMP or name == num.PLAINTEXT:
             self._close_p()
             self._reconstruct()
             self._add_raw(self._add(num.PRE, -1), t)

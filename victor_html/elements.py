@@ -144,6 +144,9 @@ HOLDS_HTML: Final = 128
 MOST_ATTRIBUTES: Final = 64
 TOO_MANY_ATTRIBUTES: Final = 500
 """More in one tag are beyond the budget: the library compares each with all before it."""
+FNV_SEED: Final = 2166136261
+FNV_PRIME: Final = 16777619
+"""Of the 32-bit FNV-1a hash."""
 COPY: Final = 16
 """What the tags of an element that is opened again count for, without attributes."""
 
@@ -193,9 +196,9 @@ def open_table(codes: Sequence[int], size: int) -> tuple[npt.NDArray[np.uint32],
 
 def fnv1a(name: str) -> int:
     """The 32-bit FNV-1a hash over code points, as the scan computes it."""
-    code = 2166136261
+    code = FNV_SEED
     for letter in name:
-        code = ((code ^ ord(letter)) * 16777619) & 0xFFFFFFFF
+        code = ((code ^ ord(letter)) * FNV_PRIME) & 0xFFFFFFFF
     return code
 
 

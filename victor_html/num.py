@@ -29,6 +29,7 @@ _TABLES = (
         "HOLDS_HTML": tables.HOLDS_HTML,
         "MOST_ATTRIBUTES": tables.MOST_ATTRIBUTES,
         "TOO_MANY_ATTRIBUTES": tables.TOO_MANY_ATTRIBUTES,
+        "FNV_PRIME": tables.FNV_PRIME,
         "COPY": tables.COPY,
         "LONGEST_NAME": tables.LONGEST_NAME,
     },

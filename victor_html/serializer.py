@@ -8,14 +8,15 @@ the few characters escaped that must be, attributes in double quotes, each name 
 import cython
 from cython.cimports.victor_html import num
 
+from victor_html.elements import FNV_SEED
+
 if cython.compiled:
     from cython.cimports.libc.string import memcpy
 
 num.check()
 
 _LONGEST_REFERENCE = cython.declare(cython.int, 32)
-_SEED = cython.declare(cython.uint, 2166136261)
-_PRIME = cython.declare(cython.uint, 16777619)
+_SEED = cython.declare(cython.uint, FNV_SEED)
 _LOW_BITS = cython.declare(cython.uint, 4294967295)
 
 
@@ -225,7 +226,7 @@ class Serializer:
     @cython.cfunc
     @cython.inline
     def _is_white(self, c: cython.uint) -> cython.bint:
-        return c == ord(" ") or c == ord("\n") or c == ord("\t") or c == ord("\r") or c == ord("\f")
+        return (self.classes[c] & num.IS_WHITE) != 0
 
     @cython.cfunc
     def _was_there(self, n: cython.int) -> cython.bint:
@@ -324,7 +325,7 @@ class Serializer:
             c = self.source[j]
             if not (ord("a") <= c <= ord("z") or ord("A") <= c <= ord("Z") or ord("0") <= c <= ord("9")):
                 break
-            code = ((code ^ c) * _PRIME) & _LOW_BITS
+            code = ((code ^ c) * num.FNV_PRIME) & _LOW_BITS
             j += 1
             row = self._find_reference(code)
             if row < 0:

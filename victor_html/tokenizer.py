@@ -9,7 +9,7 @@ is done here, the page is left to the parser library: `tokenize` then returns -1
 import cython
 from cython.cimports.victor_html import num
 
-from victor_html.elements import NOT_PLAIN
+from victor_html.elements import FNV_SEED, NOT_PLAIN
 
 if cython.compiled:
     from cython.cimports.libc.string import memchr, strcspn
@@ -19,8 +19,7 @@ num.check()
 _UNLISTED = cython.declare(cython.int, -4096)
 _CUT_OFF = cython.declare(cython.Py_ssize_t, -2)
 _DEEPEST_DRAWING = cython.declare(cython.int, 256)
-_SEED = cython.declare(cython.uint, 2166136261)
-_PRIME = cython.declare(cython.uint, 16777619)
+_SEED = cython.declare(cython.uint, FNV_SEED)
 _LOW_BITS = cython.declare(cython.uint, 4294967295)
 
 
@@ -245,7 +244,7 @@ class Tokenizer:
         """Just past the name at `i`; sets `name`: an element's number, below 0 for one not listed."""
         code: cython.uint = _SEED
         white: cython.uint = num.IS_WHITE  # a local variable is a register
-        prime: cython.uint = _PRIME
+        prime: cython.uint = num.FNV_PRIME
         mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
         while i < self.n:
             c: cython.uint = self.source[i]
@@ -273,27 +272,18 @@ class Tokenizer:
         """
         n: cython.Py_ssize_t = self.n
         white: cython.uint = num.IS_WHITE
-        not_plain: cython.uint = num.IS_NOT_PLAIN
-        seen: cython.bint = False
         cut: cython.Py_ssize_t = 0
         n_attributes: cython.int = 0
         n_more: cython.int = 0
-        clean: cython.bint = True
         self.attributes_end = i
-        self.closed_itself = False
         self.flags = 0
         while True:
             began = i
-            while i < n:
-                c = self.source[i]
-                if not (self.classes[c] & white or c == ord("/")):
-                    break
+            while i < n and (self.classes[self.source[i]] & white or self.source[i] == ord("/")):
                 i += 1
             if i >= n:
                 return _CUT_OFF
             if self.source[i] == ord(">"):
-                self.closed_itself = i > began and self.source[i - 1] == ord("/")
-                i += 1
                 break
             if n_attributes == num.MOST_ATTRIBUTES:
                 if not self.leaves_nothing:
@@ -302,79 +292,105 @@ class Tokenizer:
                 n_attributes -= 1
                 n_more += 1
                 self.beyond |= n_more > num.TOO_MANY_ATTRIBUTES - num.MOST_ATTRIBUTES
-            n_attributes += 1
             if i != began + 1 or self.source[began] != ord(" "):
-                clean = False
-            code: cython.uint = self.source[i]
-            if ord("A") <= code <= ord("Z"):
-                clean = False
-            i += 1  # the first byte belongs to the name, even a '='
-            while i < n:
-                c = self.source[i]
-                if c == ord("=") or c == ord(">") or c == ord("/") or self.classes[c] & white:
-                    break
-                if ord("A") <= c <= ord("Z"):
-                    clean = False
-                code = (code * 31 + c) & _LOW_BITS
-                i += 1
-            for k in range(n_attributes - 1):
-                if self.names[k] == code:
-                    clean = False
-            self.names[n_attributes - 1] = code
-            self.attributes_end = i
-            if i + 1 < n and c == ord("=") and self.source[i + 1] == ord('"'):
-                i += 2
-            else:
-                clean = False
-                while i < n and self.classes[self.source[i]] & white:
-                    i += 1
-                if i >= n:
-                    return _CUT_OFF
-                if self.source[i] != ord("="):
-                    continue
-                i += 1
-                while i < n and self.classes[self.source[i]] & white:
-                    i += 1
-                if i >= n:
-                    return _CUT_OFF
-                c = self.source[i]
-                if c == ord("'"):
-                    i += 1
-                    while i < n and self.source[i] != ord("'"):
-                        i += 1
-                    if i >= n:
-                        return _CUT_OFF
-                    i += 1
-                    self.attributes_end = i
-                    continue
-                if c != ord('"'):
-                    while i < n:
-                        c = self.source[i]
-                        if c == ord(">") or self.classes[c] & white:
-                            break
-                        i += 1
-                    self.attributes_end = i
-                    continue
-                i += 1
-            while i < n:
-                if cython.compiled:  # bytes end with a NUL, and this page has no other
-                    i += strcspn(cython.cast(cython.p_char, self.source + i), self.not_plain)
-                c = self.source[i]
-                if self.classes[c] & not_plain:
-                    if c == ord('"'):
-                        break
-                    seen = True
-                i += 1
-            if i >= n:
-                return _CUT_OFF
-            i += 1
-            self.attributes_end = i
+                self.flags = num.UNCLEAN
+            i = self._read_attribute_name(i, n_attributes)
+            n_attributes += 1
+            i = self._read_value(i)
+            if i < 0:
+                return i
+        self.closed_itself = i > began and self.source[i - 1] == ord("/")
         self.attributes_end = cut or self.attributes_end
         if n_attributes:
-            self.flags = num.ATTRIBUTES if clean and not seen else num.ATTRIBUTES | num.UNCLEAN
+            self.flags |= num.ATTRIBUTES
         if self.closed_itself:
             self.flags |= num.CLOSED
+        return i + 1
+
+    @cython.cfunc
+    @cython.inline
+    def _read_attribute_name(self, i: cython.Py_ssize_t, n_before: cython.int) -> cython.Py_ssize_t:
+        """Just past the name at `i`, which follows `n_before` others.
+
+        Names with capitals, and those that another attribute has, are unclean.
+        """
+        white: cython.uint = num.IS_WHITE
+        code: cython.uint = self.source[i]
+        if ord("A") <= code <= ord("Z"):
+            self.flags = num.UNCLEAN
+        i += 1  # the first byte belongs to the name, even a '='
+        while i < self.n:
+            c: cython.uint = self.source[i]
+            if c == ord("=") or c == ord(">") or c == ord("/") or self.classes[c] & white:
+                break
+            if ord("A") <= c <= ord("Z"):
+                self.flags = num.UNCLEAN
+            code = (code * 31 + c) & _LOW_BITS
+            i += 1
+        for k in range(n_before):
+            if self.names[k] == code:
+                self.flags = num.UNCLEAN
+        self.names[n_before] = code
         return i
+
+    @cython.cfunc
+    @cython.inline
+    def _read_value(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Just past the value, if there is one, of the attribute whose name ends at `i`; or _CUT_OFF.
+
+        Sets `attributes_end`. Clean are values in double quotes right after the '='.
+        """
+        self.attributes_end = i
+        if i + 1 < self.n and self.source[i] == ord("=") and self.source[i + 1] == ord('"'):
+            i = self._after_quoted(i + 2)
+        else:
+            self.flags = num.UNCLEAN
+            i = self._after_white(i)
+            if i < self.n and self.source[i] != ord("="):
+                return i
+            i = self._after_white(i + 1)
+            if i >= self.n:
+                return _CUT_OFF
+            c = self.source[i]
+            if c == ord('"'):
+                i = self._after_quoted(i + 1)
+            elif c == ord("'"):
+                i += 1
+                while i < self.n and self.source[i] != ord("'"):
+                    i += 1
+                i = i + 1 if i < self.n else _CUT_OFF
+            else:
+                while i < self.n and not (
+                    self.source[i] == ord(">") or self.classes[self.source[i]] & num.IS_WHITE
+                ):
+                    i += 1
+        if i >= 0:
+            self.attributes_end = i
+        return i
+
+    @cython.cfunc
+    @cython.inline
+    def _after_white(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        while i < self.n and self.classes[self.source[i]] & num.IS_WHITE:
+            i += 1
+        return i
+
+    @cython.cfunc
+    @cython.inline
+    def _after_quoted(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Just past the double quote that ends the value at `i`, or _CUT_OFF."""
+        n: cython.Py_ssize_t = self.n
+        not_plain: cython.uint = num.IS_NOT_PLAIN
+        while i < n:
+            if cython.compiled:  # bytes end with a NUL, and this page has no other
+                i += strcspn(cython.cast(cython.p_char, self.source + i), self.not_plain)
+            c: cython.uint = self.source[i]
+            if self.classes[c] & not_plain:
+                if c == ord('"'):
+                    break
+                self.flags = num.UNCLEAN
+            i += 1
+        return i + 1 if i < n else _CUT_OFF
 
     @cython.cfunc
     def _declaration(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_html.elements import ELEMENTS, fnv1a, open_table
+from victor_html.elements import ELEMENTS, FNV_PRIME, fnv1a, open_table
 from victor_spark.blocks import CODE, Blocks, Bool, Int32, UInt8, UInt32
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, tables
@@ -40,7 +40,7 @@ one line); it is a button, or hidden until a reader points at the code."""
 def _hash(name: str) -> int:
     """A word, or two joined by a +, as the scan computes it."""
     first, *second = map(fnv1a, name.split("+"))
-    return ((first ^ second[0]) * 16777619) & 0xFFFFFFFF if second else first
+    return ((first ^ second[0]) * FNV_PRIME) & 0xFFFFFFFF if second else first
 
 
 _KINDS: Final = {_hash(name): kind for kind, names in _WORDS.items() for name in names.split()}

@@ -70,29 +70,45 @@ def assemble(
                 if points[i] != ord("\r"):
                     out[n] = points[i]
                     n += 1
-            last = block
-            continue
-        was_white = False
-        n_lines: cython.Py_ssize_t = 0
-        for i in range(starts[block], ends[block]):
-            c = points[i]
-            if c < num.N_CODE_POINTS and (properties[c] & num.CLASS_MASK) == num.WHITE:
-                was_white = True
-                n_lines += c == ord("\n")
-                continue
-            if was_white and n_lines and white_space[block] == num.LINES:
-                while n_lines:
-                    out[n] = ord("\n")
-                    n += 1
-                    n_lines -= 1
-            elif was_white and not (n_lines and n and is_wide(c) and is_wide(out[n - 1])):
-                out[n] = ord(" ")
-                n += 1
-            was_white = False
-            n_lines = 0
-            out[n] = c
-            n += 1
+        else:
+            keeps_lines = white_space[block] == num.LINES
+            n = _with_collapsed(points, starts[block], ends[block], keeps_lines, properties, out, n)
         last = block
+    return n
+
+
+@cython.cfunc
+@cython.inline
+def _with_collapsed(
+    points: cython.const[cython.uint][::1],
+    start: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    keeps_lines: cython.bint,
+    properties: cython.const[cython.uchar][::1],
+    out: cython.uint[::1],
+    n: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Writes a block's text; a run of white space becomes a space, or its line breaks with `keeps_lines`."""
+    was_white = False
+    n_lines: cython.Py_ssize_t = 0
+    for i in range(start, end):
+        c = points[i]
+        if c < num.N_CODE_POINTS and (properties[c] & num.CLASS_MASK) == num.WHITE:
+            was_white = True
+            n_lines += c == ord("\n")
+            continue
+        if was_white and n_lines and keeps_lines:
+            while n_lines:
+                out[n] = ord("\n")
+                n += 1
+                n_lines -= 1
+        elif was_white and not (n_lines and n and is_wide(c) and is_wide(out[n - 1])):
+            out[n] = ord(" ")
+            n += 1
+        was_white = False
+        n_lines = 0
+        out[n] = c
+        n += 1
     return n
 
 

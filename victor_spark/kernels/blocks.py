@@ -1,5 +1,5 @@
-"""Features of single blocks: their counts, ancestors, twins on the page, the title in them, words in
-class, id, role and itemprop of their ancestors.
+"""The paragraphs of blocks, and features of single blocks: their counts, ancestors, twins on the page, the
+title in them, words in class, id, role and itemprop of their ancestors.
 
 The names of the rows stand in kernels.num and model.surroundings. Cython pure Python mode.
 """
@@ -13,6 +13,56 @@ assert num.ROW_N_OTHER == num.ROW_N_LETTERS + 4
 assert num.ROW_N_OTHER_TOKENS == num.ROW_N_ALPHA_TOKENS + 3
 
 _FADING = cython.declare(cython.float, 0.5)
+
+
+@cython.ccall
+def layout(
+    paragraph: cython.const[cython.int][::1],
+    n_words: cython.const[cython.int][::1],
+    linked: cython.const[cython.uchar][::1],
+    n_sentences: cython.const[cython.int][::1],
+    parent_block: cython.const[cython.int][::1],
+    elements: cython.const[cython.int][:, ::1],
+    path: cython.const[cython.ulonglong][::1],
+    class_path: cython.const[cython.ulonglong][::1],
+    of_block: cython.int[::1],
+    places: cython.int[:, ::1],
+    sums: cython.double[:, ::1],
+    key: cython.ulonglong,
+    slots: cython.int[::1],
+) -> cython.longlong:
+    """Fills the paragraph of each block, and `places` and `sums`, a column a paragraph.
+
+    `slots` is scratch for a hash table: a power of two, at least twice the number of blocks; `key`, odd,
+    decides where in it a hash goes. Returns
+    n_paragraphs, and how many elements matter (one more than the last that holds a paragraph) * 2**32.
+    """
+    n: cython.Py_ssize_t = paragraph.shape[0]
+    p: cython.Py_ssize_t = -1
+    last_element: cython.int = 0
+    element: cython.int
+    for i in range(n):
+        if i == 0 or paragraph[i] != paragraph[i - 1]:
+            p += 1
+            element = parent_block[i]
+            if element > last_element:
+                last_element = element
+            places[num.PLACE_BLOCK, p] = cython.cast(cython.int, i)
+            places[num.PLACE_ELEMENT, p] = element
+            for around in range(1, num.N_AROUND):
+                element = elements[num.ELEMENTS_OUTER, element]
+                places[num.PLACE_ELEMENT + around, p] = element
+            sums[num.SUM_WORDS, p] = 0.0
+            sums[num.SUM_LINKED, p] = 0.0
+            sums[num.SUM_SENTENCES, p] = 0.0
+        of_block[i] = cython.cast(cython.int, p)
+        sums[num.SUM_WORDS, p] += n_words[i]
+        if linked[i]:
+            sums[num.SUM_LINKED, p] += n_words[i]
+        sums[num.SUM_SENTENCES, p] += n_sentences[i]
+    _group(path, places, num.PLACE_PATH, p + 1, key, slots)
+    _group(class_path, places, num.PLACE_CLASS, p + 1, key, slots)
+    return (cython.cast(cython.longlong, last_element + 1) << 32) | (p + 1)
 
 
 @cython.ccall
@@ -118,22 +168,45 @@ def of_blocks(
 
 
 @cython.cfunc
+def _group(
+    hashes: cython.const[cython.ulonglong][::1],
+    places: cython.int[:, ::1],
+    row: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    key: cython.ulonglong,
+    slots: cython.int[::1],
+) -> cython.void:
+    """places[row, p]: the number (0, 1, …) of the hash that paragraph p's first block has."""
+    mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
+    n_groups: cython.int = 0
+    for p in range(slots.shape[0]):
+        slots[p] = -1
+    for p in range(n):
+        code = hashes[places[num.PLACE_BLOCK, p]]
+        slot = _slot(code, key, mask)
+        while slots[slot] >= 0 and hashes[places[num.PLACE_BLOCK, slots[slot]]] != code:
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot] = cython.cast(cython.int, p)
+            places[row, p] = n_groups
+            n_groups += 1
+        else:
+            places[row, p] = places[row, slots[slot]]
+
+
+@cython.cfunc
 def _twins(
     hashes: cython.const[cython.ulonglong][::1],
     key: cython.ulonglong,
     slots: cython.int[::1],
     twins: cython.int[:, ::1],
-) -> cython.int:
+) -> cython.void:
     """For each block the first block with the same letters, and for that one the number of such blocks."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
-    all_bits: cython.ulonglong = 18446744073709551615
-    prime: cython.ulonglong = 15485907386658061715
     for i in range(slots.shape[0]):
         slots[i] = -1
     for i in range(hashes.shape[0]):
-        slot = ((hashes[i] ^ key) * prime) & all_bits
-        slot = ((slot ^ (slot >> 32)) * key) & all_bits
-        slot = ((((slot ^ (slot >> 32)) * prime) & all_bits) >> 32) & mask
+        slot = _slot(hashes[i], key, mask)
         while slots[slot] >= 0 and hashes[slots[slot]] != hashes[i]:
             slot = (slot + 1) & mask
         twins[num.TWINS_COUNT, i] = 0
@@ -141,7 +214,18 @@ def _twins(
             slots[slot] = cython.cast(cython.int, i)
         twins[num.TWINS_FIRST, i] = slots[slot]
         twins[num.TWINS_COUNT, slots[slot]] += 1
-    return 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _slot(code: cython.ulonglong, key: cython.ulonglong, mask: cython.ulonglong) -> cython.ulonglong:
+    """Where a hash goes in a table of mask + 1 slots; see `kernels.KEY`."""
+    all_bits: cython.ulonglong = 18446744073709551615
+    prime: cython.ulonglong = 15485907386658061715
+    slot: cython.ulonglong = ((code ^ key) * prime) & all_bits
+    slot = ((slot ^ (slot >> 32)) * key) & all_bits
+    return ((((slot ^ (slot >> 32)) * prime) & all_bits) >> 32) & mask
 
 
 @cython.cfunc

@@ -8,6 +8,10 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
+# FNV-1a of 64 bits.
+_SEED = cython.declare(cython.ulonglong, 14695981039346656037)
+_PRIME = cython.declare(cython.ulonglong, 1099511628211)
+_ALL_BITS = cython.declare(cython.ulonglong, 18446744073709551615)
 _WIDE = cython.declare(cython.uint, 0x3000)  # and from here on characters as wide as ideographs
 
 
@@ -45,100 +49,131 @@ def measure(
     tokens: two of them, or one left over, count as one alpha token. What is left of a token
     without them counts as any other token, but not when only punctuation is.
     """
+    for block in range(rows.shape[1]):
+        _measure(text, properties, rows, hashes, block)
+    return 0
+
+
+@cython.cfunc
+def _measure(
+    text: cython.const[cython.uint][::1],
+    properties: cython.const[cython.uchar][::1],
+    rows: cython.int[:, ::1],
+    hashes: cython.ulonglong[::1],
+    block: cython.Py_ssize_t,
+) -> cython.int:
+    """Fills the columns of one block."""
     i: cython.Py_ssize_t
     n_tokens = cython.declare(cython.int[5])  # num.N_TOKEN_KINDS
-    # As variables, because a literal beyond 63 bits makes Cython fall back to Python integers.
-    seed: cython.ulonglong = 14695981039346656037
-    prime: cython.ulonglong = 1099511628211
-    all_bits: cython.ulonglong = 18446744073709551615
-
-    for block in range(rows.shape[1]):
-        n_letters = n_digits = n_punctuation = n_white = n_other = 0
-        n_unspaced = n_sentences = 0
-        for token in range(num.N_TOKEN_KINDS):
-            n_tokens[token] = 0
-        token_letters = token_digits = token_rest = token_unspaced = False
-        begins = -1
-        ended = 0
-        pending = False
-        url_mark = 0
-        previous = num.WHITE
-        letters_hash = seed
-        start = i = rows[num.ROW_TEXT_START, block]
-        end = rows[num.ROW_TEXT_END, block]
-        while i < end:
-            c = text[i]
-            bits: cython.int = properties[c] if c < num.N_CODE_POINTS else 0
-            kind = bits & num.CLASS_MASK
-            if pending and (kind == num.WHITE or not (bits & (num.CLOSING | num.SENTENCE_END))):
-                # An end mark counts when the sentence really stops there: before white space.
-                if kind == num.WHITE:
-                    n_sentences += 1
-                pending = False
-            if kind == num.LETTER:
-                n_letters += 1
-                letters_hash = ((letters_hash ^ c) * prime) & all_bits
-                if begins < 0:
-                    begins = 1 if bits & num.UPPER else 0
-                if bits & num.UNSPACED:
-                    n_unspaced += 1
-                    token_unspaced = True
-                else:
-                    token_letters = True
-                    while i + 1 < end:  # the letters that follow
-                        c = text[i + 1]
-                        following: cython.int = properties[c] if c < num.N_CODE_POINTS else 0
-                        if (following & (num.CLASS_MASK | num.UNSPACED)) != num.LETTER:
-                            break
-                        n_letters += 1
-                        letters_hash = ((letters_hash ^ c) * prime) & all_bits
-                        bits = following
-                        i += 1
-                ended = 0
-            elif kind == num.DIGIT:
-                n_digits += 1
-                token_digits = True
-                if begins < 0:
-                    begins = 1
-                ended = 0
-            elif kind == num.WHITE:
-                n_white += 1
-                n_tokens[_kind(token_letters, token_digits, token_rest and not token_unspaced)] += 1
-                token_letters = token_digits = token_rest = token_unspaced = False
+    n_letters = n_digits = n_punctuation = n_white = n_other = 0
+    n_unspaced = n_sentences = 0
+    for token in range(num.N_TOKEN_KINDS):
+        n_tokens[token] = 0
+    token_letters = token_digits = token_rest = token_unspaced = False
+    begins = -1
+    ended = 0
+    pending = False
+    url_mark = 0
+    previous = num.WHITE
+    hashes[block] = _SEED
+    start = i = rows[num.ROW_TEXT_START, block]
+    end = rows[num.ROW_TEXT_END, block]
+    while i < end:
+        c = text[i]
+        bits: cython.int = properties[c] if c < num.N_CODE_POINTS else 0
+        kind = bits & num.CLASS_MASK
+        if pending and (kind == num.WHITE or not (bits & (num.CLOSING | num.SENTENCE_END))):
+            # An end mark counts when the sentence really stops there: before white space.
+            if kind == num.WHITE:
+                n_sentences += 1
+            pending = False
+        if kind == num.LETTER:
+            if begins < 0:
+                begins = 1 if bits & num.UPPER else 0
+            last = end
+            if bits & num.UNSPACED:
+                n_unspaced += 1
+                token_unspaced = True
+                last = i + 1
             else:
-                if kind == num.PUNCTUATION:
-                    n_punctuation += 1
+                token_letters = True
+            last = _add_letters(text, properties, i, last, hashes, block)
+            n_letters += last + 1 - i
+            i = last
+            bits = properties[text[i]]
+            ended = 0
+        elif kind == num.DIGIT:
+            n_digits += 1
+            token_digits = True
+            if begins < 0:
+                begins = 1
+            ended = 0
+        elif kind == num.WHITE:
+            n_white += 1
+            n_tokens[_kind(token_letters, token_digits, token_rest and not token_unspaced)] += 1
+            token_letters = token_digits = token_rest = token_unspaced = False
+        else:
+            if kind == num.PUNCTUATION:
+                n_punctuation += 1
+            else:
+                n_other += 1
+            token_rest = True
+            is_question: cython.bint = c == ord(";") or c == ord("\u037e")  # after Greek
+            if bits & num.SENTENCE_END or (is_question and previous & num.GREEK):
+                ended = 1
+                if c >= _WIDE:  # full-width marks end a sentence without white space
+                    n_sentences += 1
                 else:
-                    n_other += 1
-                token_rest = True
-                is_question: cython.bint = c == ord(";") or c == ord("\u037e")  # after Greek
-                if bits & num.SENTENCE_END or (is_question and previous & num.GREEK):
-                    ended = 1
-                    if c >= _WIDE:  # full-width marks end a sentence without white space
-                        n_sentences += 1
-                    else:
-                        pending = True
-                elif not bits & num.CLOSING:
-                    ended = 0
-                if c == ord("@") or (i >= start + 2 and _marks_url(c, text[i - 1], text[i - 2])):
-                    url_mark = 1
-            previous = bits
-            i += 1
-        n_tokens[_kind(token_letters, token_digits, token_rest and not token_unspaced)] += 1
-        if pending:
-            n_sentences += 1
-        rows[num.ROW_N_LETTERS, block] = n_letters
-        rows[num.ROW_N_DIGITS, block] = n_digits
-        rows[num.ROW_N_PUNCTUATION, block] = n_punctuation
-        rows[num.ROW_N_WHITE, block] = n_white
-        rows[num.ROW_N_OTHER, block] = n_other
-        rows[num.ROW_N_ALPHA_TOKENS, block] = n_tokens[num.TOKEN_ALPHA] + (n_unspaced + 1) // 2
-        rows[num.ROW_N_NUM_TOKENS, block] = n_tokens[num.TOKEN_NUM]
-        rows[num.ROW_N_MIX_TOKENS, block] = n_tokens[num.TOKEN_MIX]
-        rows[num.ROW_N_OTHER_TOKENS, block] = n_tokens[num.TOKEN_OTHER]
-        rows[num.ROW_N_SENTENCES, block] = n_sentences
-        rows[num.ROW_SENTENCE_BEGIN, block] = 1 if begins == 1 else 0
-        rows[num.ROW_SENTENCE_END, block] = ended
-        rows[num.ROW_HAS_URL_MARK, block] = url_mark
-        hashes[block] = letters_hash
+                    pending = True
+            elif not bits & num.CLOSING:
+                ended = 0
+            if c == ord("@") or (i >= start + 2 and _marks_url(c, text[i - 1], text[i - 2])):
+                url_mark = 1
+        previous = bits
+        i += 1
+    n_tokens[_kind(token_letters, token_digits, token_rest and not token_unspaced)] += 1
+    if pending:
+        n_sentences += 1
+    rows[num.ROW_N_LETTERS, block] = n_letters
+    rows[num.ROW_N_DIGITS, block] = n_digits
+    rows[num.ROW_N_PUNCTUATION, block] = n_punctuation
+    rows[num.ROW_N_WHITE, block] = n_white
+    rows[num.ROW_N_OTHER, block] = n_other
+    rows[num.ROW_N_ALPHA_TOKENS, block] = n_tokens[num.TOKEN_ALPHA] + (n_unspaced + 1) // 2
+    rows[num.ROW_N_NUM_TOKENS, block] = n_tokens[num.TOKEN_NUM]
+    rows[num.ROW_N_MIX_TOKENS, block] = n_tokens[num.TOKEN_MIX]
+    rows[num.ROW_N_OTHER_TOKENS, block] = n_tokens[num.TOKEN_OTHER]
+    rows[num.ROW_N_SENTENCES, block] = n_sentences
+    rows[num.ROW_SENTENCE_BEGIN, block] = 1 if begins == 1 else 0
+    rows[num.ROW_SENTENCE_END, block] = ended
+    rows[num.ROW_HAS_URL_MARK, block] = url_mark
     return 0
+
+
+@cython.cfunc
+@cython.inline
+def _add_letters(
+    text: cython.const[cython.uint][::1],
+    properties: cython.const[cython.uchar][::1],
+    i: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    hashes: cython.ulonglong[::1],
+    block: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Adds the letter at `i` to the hash of a block, and the letters of spaced scripts that follow it.
+
+    Returns the place of the last one.
+    """
+    letters_hash: cython.ulonglong = hashes[block]
+    c: cython.uint = text[i]
+    while True:
+        letters_hash = ((letters_hash ^ c) * _PRIME) & _ALL_BITS
+        i += 1
+        if i >= end:
+            break
+        c = text[i]
+        bits: cython.int = properties[c] if c < num.N_CODE_POINTS else 0
+        if (bits & (num.CLASS_MASK | num.UNSPACED)) != num.LETTER:
+            break
+    hashes[block] = letters_hash
+    return i - 1

@@ -3,8 +3,11 @@
 import cython
 from cython.cimports.victor_spark.kernels import num
 
+from victor_html.elements import FNV_SEED
+
 num.check()
 
+_SEED = cython.declare(cython.uint, FNV_SEED)
 # What the white space at hand comes after.
 _TEXT = cython.declare(cython.int, 0)
 _OPENED = cython.declare(cython.int, 1)
@@ -138,7 +141,7 @@ def _between(
     """
     slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
     low_bits: cython.ulonglong = 4294967295
-    seed: cython.uint = 2166136261
+    seed: cython.uint = _SEED
     start = n  # of the white space since the last text or tag of a block-level element
     after = _TEXT
     n_breaks = 0

@@ -9,7 +9,7 @@ needs no error recovery; on anything else it stays within its bounds and gives s
 import cython
 from cython.cimports.victor_spark.kernels import num
 
-from victor_html.elements import fnv1a
+from victor_html.elements import FNV_SEED, fnv1a
 
 if cython.compiled:
     from cython.cimports.libc.string import memcmp
@@ -18,7 +18,7 @@ num.check()
 
 _FAR = cython.declare(cython.int, 255)
 # FNV-1a: of 32 bits for words and names, of 64 for paths and classes.
-_SEED = cython.declare(cython.uint, 2166136261)
+_SEED = cython.declare(cython.uint, FNV_SEED)
 _LOW_BITS = cython.declare(cython.ulonglong, 4294967295)
 _PRIME = cython.declare(cython.ulonglong, 1099511628211)
 _ALL_BITS = cython.declare(cython.ulonglong, 18446744073709551615)

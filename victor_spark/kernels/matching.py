@@ -38,15 +38,10 @@ def match(
     `edges` (3, 3s + 4); `ends` (4, l + 1); `pending` (4, s + 2); `found` (3, s).
     """
     n_found: cython.int = 0
-    n_pending: cython.int = 0
     j: cython.int
-
-    if a.shape[0] and b.shape[0]:
-        pending[num.PENDING_A_LOW, 0] = 0
-        pending[num.PENDING_A_HIGH, 0] = cython.cast(cython.int, a.shape[0])
-        pending[num.PENDING_B_LOW, 0] = 0
-        pending[num.PENDING_B_HIGH, 0] = cython.cast(cython.int, b.shape[0])
-        n_pending = 1
+    a_high: cython.int = cython.cast(cython.int, a.shape[0])
+    b_high: cython.int = cython.cast(cython.int, b.shape[0])
+    n_pending: cython.int = _with_parts(pending, 0, 0, a_high, 0, b_high)
     while n_pending:
         n_pending -= 1
         a_low = pending[num.PENDING_A_LOW, n_pending]
@@ -61,18 +56,7 @@ def match(
             longest = _runs(b, b_low, b_high, a, a_low, a_high, root, states, edges, ends, num.ENDS_B)
         if longest == 0:
             continue
-        # Per state the ends in b of its run, ascending: STATE_END the first, ENDS_NEXT the next.
-        for i in range(a_low, a_high):
-            if ends[num.ENDS_A, i] >= 0:
-                states[num.STATE_END, ends[num.ENDS_A, i]] = -1
-        for j in range(b_low, b_high):
-            if ends[num.ENDS_B, j] >= 0:
-                states[num.STATE_END, ends[num.ENDS_B, j]] = -1
-        for j in range(b_high - 1, b_low - 1, -1):
-            state = ends[num.ENDS_B, j]
-            if state >= 0:
-                ends[num.ENDS_NEXT, j] = states[num.STATE_END, state]
-                states[num.STATE_END, state] = j
+        _list_ends(a_low, a_high, b_low, b_high, states, ends)
         a_done = a_low
         b_done: cython.int = b_low
         i = a_low + longest - 1
@@ -91,22 +75,60 @@ def match(
             found[num.FOUND_B, n_found] = j - longest + 1
             found[num.FOUND_LENGTH, n_found] = longest
             n_found += 1
-            if longest > 1 and i - longest + 1 > a_done and j - longest + 1 > b_done:
-                pending[num.PENDING_A_LOW, n_pending] = a_done
-                pending[num.PENDING_A_HIGH, n_pending] = i - longest + 1
-                pending[num.PENDING_B_LOW, n_pending] = b_done
-                pending[num.PENDING_B_HIGH, n_pending] = j - longest + 1
-                n_pending += 1
+            if longest > 1:
+                n_pending = _with_parts(pending, n_pending, a_done, i - longest + 1, b_done, j - longest + 1)
             a_done = i + 1
             b_done = j + 1
             i += longest
-        if longest > 1 and a_high > a_done and b_high > b_done:
-            pending[num.PENDING_A_LOW, n_pending] = a_done
-            pending[num.PENDING_A_HIGH, n_pending] = a_high
-            pending[num.PENDING_B_LOW, n_pending] = b_done
-            pending[num.PENDING_B_HIGH, n_pending] = b_high
-            n_pending += 1
+        if longest > 1:
+            n_pending = _with_parts(pending, n_pending, a_done, a_high, b_done, b_high)
     return n_found
+
+
+@cython.cfunc
+@cython.inline
+def _with_parts(
+    pending: cython.int[:, ::1],
+    n_pending: cython.int,
+    a_low: cython.int,
+    a_high: cython.int,
+    b_low: cython.int,
+    b_high: cython.int,
+) -> cython.int:
+    """Adds a part of `a` and one of `b` that are to be matched, unless one is empty; how many are pending."""
+    if a_low >= a_high or b_low >= b_high:
+        return n_pending
+    pending[num.PENDING_A_LOW, n_pending] = a_low
+    pending[num.PENDING_A_HIGH, n_pending] = a_high
+    pending[num.PENDING_B_LOW, n_pending] = b_low
+    pending[num.PENDING_B_HIGH, n_pending] = b_high
+    return n_pending + 1
+
+
+@cython.cfunc
+@cython.inline
+def _list_ends(
+    a_low: cython.int,
+    a_high: cython.int,
+    b_low: cython.int,
+    b_high: cython.int,
+    states: cython.int[:, ::1],
+    ends: cython.int[:, ::1],
+) -> cython.int:
+    """For each state the ends in `b` of its run, ascending: STATE_END is the first, ENDS_NEXT the next."""
+    j: cython.int
+    for i in range(a_low, a_high):
+        if ends[num.ENDS_A, i] >= 0:
+            states[num.STATE_END, ends[num.ENDS_A, i]] = -1
+    for j in range(b_low, b_high):
+        if ends[num.ENDS_B, j] >= 0:
+            states[num.STATE_END, ends[num.ENDS_B, j]] = -1
+    for j in range(b_high - 1, b_low - 1, -1):
+        state = ends[num.ENDS_B, j]
+        if state >= 0:
+            ends[num.ENDS_NEXT, j] = states[num.STATE_END, state]
+            states[num.STATE_END, state] = j
+    return 0
 
 
 @cython.cfunc
@@ -202,10 +224,7 @@ def _build(
             if state == 0:
                 root[symbol] = new
             else:
-                edges[num.EDGE_SYMBOL, n_edges] = symbol
-                edges[num.EDGE_TARGET, n_edges] = new
-                edges[num.EDGE_NEXT, n_edges] = states[num.STATE_EDGE, state]
-                states[num.STATE_EDGE, state] = n_edges
+                _add_edge(states, edges, n_edges, state, symbol, new)
                 n_edges += 1
             state = states[num.STATE_LINK, state]
         if state < 0:
@@ -220,40 +239,64 @@ def _build(
             states[num.STATE_EDGE, clone] = -1
             edge: cython.int = states[num.STATE_EDGE, target]
             while edge >= 0:
-                edges[num.EDGE_SYMBOL, n_edges] = edges[num.EDGE_SYMBOL, edge]
-                edges[num.EDGE_TARGET, n_edges] = edges[num.EDGE_TARGET, edge]
-                edges[num.EDGE_NEXT, n_edges] = states[num.STATE_EDGE, clone]
-                states[num.STATE_EDGE, clone] = n_edges
+                _add_edge(
+                    states, edges, n_edges, clone, edges[num.EDGE_SYMBOL, edge], edges[num.EDGE_TARGET, edge]
+                )
                 n_edges += 1
                 edge = edges[num.EDGE_NEXT, edge]
             states[num.STATE_LINK, target] = clone
             states[num.STATE_LINK, new] = clone
-            while state >= 0:
-                if state == 0:
-                    if root[symbol] != target:
-                        break
-                    root[symbol] = clone
-                else:
-                    edge = states[num.STATE_EDGE, state]
-                    while edge >= 0 and edges[num.EDGE_SYMBOL, edge] != symbol:
-                        edge = edges[num.EDGE_NEXT, edge]
-                    if edge < 0 or edges[num.EDGE_TARGET, edge] != target:
-                        break
-                    edges[num.EDGE_TARGET, edge] = clone
+            while state > 0:
+                edge = _edge(states, edges, state, symbol)
+                if edge < 0 or edges[num.EDGE_TARGET, edge] != target:
+                    break
+                edges[num.EDGE_TARGET, edge] = clone
                 state = states[num.STATE_LINK, state]
+            if state == 0 and root[symbol] == target:
+                root[symbol] = clone
         last = new
     return n_states
 
 
 @cython.cfunc
 @cython.inline
-def _target(
+def _add_edge(
+    states: cython.int[:, ::1],
+    edges: cython.int[:, ::1],
+    edge: cython.int,
+    state: cython.int,
+    symbol: cython.int,
+    target: cython.int,
+) -> cython.int:
+    """Puts an edge in front of the others of a state."""
+    edges[num.EDGE_SYMBOL, edge] = symbol
+    edges[num.EDGE_TARGET, edge] = target
+    edges[num.EDGE_NEXT, edge] = states[num.STATE_EDGE, state]
+    states[num.STATE_EDGE, state] = edge
+    return 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-2, check=True)  # -1 is a result
+def _edge(
     states: cython.int[:, ::1], edges: cython.int[:, ::1], state: cython.int, symbol: cython.int
 ) -> cython.int:
-    """The target of the edge `symbol` of a state other than the root; -1 if there is no such edge."""
+    """The edge `symbol` of a state other than the root; -1 if there is no such edge."""
     edge: cython.int = states[num.STATE_EDGE, state]
     while edge >= 0 and edges[num.EDGE_SYMBOL, edge] != symbol:
         edge = edges[num.EDGE_NEXT, edge]
+    return edge
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-2, check=True)  # -1 is a result
+def _target(
+    states: cython.int[:, ::1], edges: cython.int[:, ::1], state: cython.int, symbol: cython.int
+) -> cython.int:
+    """The target of that edge, or -1."""
+    edge = _edge(states, edges, state, symbol)
     return edges[num.EDGE_TARGET, edge] if edge >= 0 else -1
 
 

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 from zlib import crc32
 
+from victor_html import elements
 from victor_spark import blocks, scripts
 
+FNV_PRIME: Final = elements.FNV_PRIME
 OTHER, LETTER, DIGIT, PUNCTUATION, WHITE = range(5)
 """Classes of characters: the low three bits of their properties (CLASS_MASK). Flags stand above them."""
 CLASS_MASK: Final = 7
@@ -24,8 +26,6 @@ N_ASCII: Final = 128
 N_CODE_POINTS: Final = 0x110000
 SMALL: Final = 32
 """The bit that makes an ASCII letter a small one, and no other character a letter but @ [ \\ ] ^ _."""
-FNV_PRIME: Final = 16777619
-"""Of the 32-bit FNV-1a hash."""
 ENTITIES: Final = ("lt", "amp", "nbsp")
 """The entities that the serialiser writes, and `&gt;`, which is as long as `&lt;`."""
 HAN_FIRST, HAN_LAST = scripts.HAN

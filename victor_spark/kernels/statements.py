@@ -89,44 +89,7 @@ def statements(
         found[n_found, num.STATED_START] = begin
         for column in range(num.STATED_RANK, found.shape[1]):
             found[n_found, column] = 0
-        while True:
-            i = _next(source, words, i, ord(">"), ord("="))
-            if i >= n or source[i] == ord(">"):
-                break
-            end = i
-            i += 1
-            while end > begin and source[end - 1] <= ord(" "):
-                end -= 1
-            row = -1
-            if kind or _LAST >> (source[end - 1] & 31) & 1:
-                start = end
-                while start > begin and _is_of_name(source[start - 1]):
-                    start -= 1
-                row = _row(source, names, start, end, kind)
-            while i < n and source[i] <= ord(" "):
-                i += 1
-            c: cython.uchar = source[i] if i < n else 0
-            if c == ord('"') or c == ord("'"):  # quotes
-                start = i + 1
-                end = _next(source, words, start, c, c)
-                i = min(end + 1, n)
-            else:
-                start = i
-                while i < n and source[i] > ord(" ") and source[i] != ord(">"):
-                    i += 1
-                end = i
-            if row < 0 or start == end:
-                continue
-            rank = cython.cast(cython.int, names[kind, row, num.NAME_RANK])
-            pair = num.STATED_FIRST + 2 * cython.cast(cython.Py_ssize_t, names[kind, row, num.NAME_PAIR])
-            is_higher: cython.bint = pair == num.STATED_FIRST and rank > found[n_found, num.STATED_RANK]
-            if found[n_found, pair] == 0 or is_higher:
-                if kind or _has_mark(source, start, end, rank > _HREF):
-                    found[n_found, pair] = start
-                    found[n_found, pair + 1] = end
-                    if pair == num.STATED_FIRST:
-                        found[n_found, num.STATED_RANK] = rank
-        i = min(i + 1, n)
+        i = min(_attributes(source, words, names, i, found, n_found) + 1, n)
         found[n_found, num.STATED_END] = i
         if kind == _STYLE:
             i = _raw_end(source, words, i, b"</style\0", 7)
@@ -143,6 +106,58 @@ def statements(
         if (kind or found[n_found, num.STATED_RANK]) and counts[kind] < _MOST:
             counts[kind] += 1
             n_found += 1
+
+
+@cython.cfunc
+def _attributes(
+    source: cython.const[cython.uchar][::1],
+    words: cython.const[cython.ulonglong][::1],
+    names: cython.const[cython.ulonglong][:, :, ::1],
+    i: cython.Py_ssize_t,
+    found: cython.int[:, ::1],
+    n_found: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Puts the values of a tag's attributes, from `i` on, in found[n_found]; where the tag's `>` is."""
+    n: cython.Py_ssize_t = source.shape[0]
+    kind: cython.int = found[n_found, num.STATED_KIND]
+    begin: cython.Py_ssize_t = found[n_found, num.STATED_START]
+    while True:
+        i = _next(source, words, i, ord(">"), ord("="))
+        if i >= n or source[i] == ord(">"):
+            return i
+        end = i
+        i += 1
+        while end > begin and source[end - 1] <= ord(" "):
+            end -= 1
+        row = -1
+        if kind or _LAST >> (source[end - 1] & 31) & 1:
+            start = end
+            while start > begin and _is_of_name(source[start - 1]):
+                start -= 1
+            row = _row(source, names, start, end, kind)
+        while i < n and source[i] <= ord(" "):
+            i += 1
+        c: cython.uchar = source[i] if i < n else 0
+        if c == ord('"') or c == ord("'"):  # quotes
+            start = i + 1
+            end = _next(source, words, start, c, c)
+            i = min(end + 1, n)
+        else:
+            start = i
+            while i < n and source[i] > ord(" ") and source[i] != ord(">"):
+                i += 1
+            end = i
+        if row < 0 or start == end:
+            continue
+        rank = cython.cast(cython.int, names[kind, row, num.NAME_RANK])
+        pair = num.STATED_FIRST + 2 * cython.cast(cython.Py_ssize_t, names[kind, row, num.NAME_PAIR])
+        is_higher: cython.bint = pair == num.STATED_FIRST and rank > found[n_found, num.STATED_RANK]
+        if found[n_found, pair] == 0 or is_higher:
+            if kind or _has_mark(source, start, end, rank > _HREF):
+                found[n_found, pair] = start
+                found[n_found, pair + 1] = end
+                if pair == num.STATED_FIRST:
+                    found[n_found, num.STATED_RANK] = rank
 
 
 @cython.cfunc

@@ -26,88 +26,6 @@ _EVERYWHERE = cython.declare(cython.int, 2147483647)
 
 
 @cython.ccall
-def layout(
-    paragraph: cython.const[cython.int][::1],
-    n_words: cython.const[cython.int][::1],
-    linked: cython.const[cython.uchar][::1],
-    n_sentences: cython.const[cython.int][::1],
-    parent_block: cython.const[cython.int][::1],
-    elements: cython.const[cython.int][:, ::1],
-    path: cython.const[cython.ulonglong][::1],
-    class_path: cython.const[cython.ulonglong][::1],
-    of_block: cython.int[::1],
-    places: cython.int[:, ::1],
-    sums: cython.double[:, ::1],
-    key: cython.ulonglong,
-    slots: cython.int[::1],
-) -> cython.longlong:
-    """Fills the paragraph of each block, and `places` and `sums`, a column a paragraph.
-
-    `slots` is scratch for a hash table: a power of two, at least twice the number of blocks; `key`, odd,
-    decides where in it a hash goes. Returns
-    n_paragraphs, and how many elements matter (one more than the last that holds a paragraph) * 2**32.
-    """
-    n: cython.Py_ssize_t = paragraph.shape[0]
-    p: cython.Py_ssize_t = -1
-    last_element: cython.int = 0
-    element: cython.int
-    for i in range(n):
-        if i == 0 or paragraph[i] != paragraph[i - 1]:
-            p += 1
-            element = parent_block[i]
-            if element > last_element:
-                last_element = element
-            places[num.PLACE_BLOCK, p] = cython.cast(cython.int, i)
-            places[num.PLACE_ELEMENT, p] = element
-            for around in range(1, num.N_AROUND):
-                element = elements[num.ELEMENTS_OUTER, element]
-                places[num.PLACE_ELEMENT + around, p] = element
-            sums[num.SUM_WORDS, p] = 0.0
-            sums[num.SUM_LINKED, p] = 0.0
-            sums[num.SUM_SENTENCES, p] = 0.0
-        of_block[i] = cython.cast(cython.int, p)
-        sums[num.SUM_WORDS, p] += n_words[i]
-        if linked[i]:
-            sums[num.SUM_LINKED, p] += n_words[i]
-        sums[num.SUM_SENTENCES, p] += n_sentences[i]
-    _group(path, places, num.PLACE_PATH, p + 1, key, slots)
-    _group(class_path, places, num.PLACE_CLASS, p + 1, key, slots)
-    return (cython.cast(cython.longlong, last_element + 1) << 32) | (p + 1)
-
-
-@cython.cfunc
-def _group(
-    hashes: cython.const[cython.ulonglong][::1],
-    places: cython.int[:, ::1],
-    row: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
-    key: cython.ulonglong,
-    slots: cython.int[::1],
-) -> cython.int:
-    """places[row, p]: the number (0, 1, …) of the hash that paragraph p's first block has."""
-    mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
-    all_bits: cython.ulonglong = 18446744073709551615
-    prime: cython.ulonglong = 15485907386658061715
-    n_groups: cython.int = 0
-    for p in range(slots.shape[0]):
-        slots[p] = -1
-    for p in range(n):
-        code = hashes[places[num.PLACE_BLOCK, p]]
-        slot: cython.ulonglong = ((code ^ key) * prime) & all_bits
-        slot = ((slot ^ (slot >> 32)) * key) & all_bits
-        slot = ((((slot ^ (slot >> 32)) * prime) & all_bits) >> 32) & mask
-        while slots[slot] >= 0 and hashes[places[num.PLACE_BLOCK, slots[slot]]] != code:
-            slot = (slot + 1) & mask
-        if slots[slot] < 0:
-            slots[slot] = cython.cast(cython.int, p)
-            places[row, p] = n_groups
-            n_groups += 1
-        else:
-            places[row, p] = places[row, slots[slot]]
-    return n_groups
-
-
-@cython.ccall
 def of_elements(
     places: cython.const[cython.int][:, ::1],
     sums: cython.const[cython.double][:, ::1],
@@ -218,42 +136,16 @@ def of_paragraphs(
     space.
     """
     all_words: cython.double = elements[num.ELEMENT_WORDS, 0]
-    all_plain: cython.double = 0.0
-    longest: cython.double = 0.0
-    n_long: cython.int = 0
-    for p in range(n):
-        plain: cython.double = sums[num.SUM_WORDS, p] - sums[num.SUM_LINKED, p]
-        links: cython.double = sums[num.SUM_LINKED, p] / _words(sums[num.SUM_WORDS, p])
-        scratch[num.SCRATCH_PLAIN, p] = plain
-        scratch[num.SCRATCH_LINKS, p] = links
-        all_plain += plain
-        longest = max(longest, plain)
-        if plain >= _LONG:
-            n_long += 1
-        high = places[num.PLACE_BLOCK, p + 1] if p + 1 < n else n_blocks
-        rows[num.PARAGRAPH_WORDS, p] = sums[num.SUM_WORDS, p]
-        rows[num.PARAGRAPH_PLAIN, p] = plain
-        rows[num.PARAGRAPH_LINKS, p] = links
-        rows[num.PARAGRAPH_BLOCKS, p] = high - places[num.PLACE_BLOCK, p]
-        rows[num.PARAGRAPH_SENTENCES, p] = sums[num.SUM_SENTENCES, p]
-        rows[num.PARAGRAPH_POSITION, p] = cython.cast(cython.double, p) / n
-    r = num.PARAGRAPH_POSITION + 1
-    for by in range(-num.WORDS_REACH, num.WORDS_REACH + 1):
-        if by:
-            for p in range(n):
-                rows[r, p] = sums[num.SUM_WORDS, p + by] if 0 <= p + by < n else _ABSENT
-            r += 1
-    for by in range(-num.LINKS_REACH, num.LINKS_REACH + 1):
-        if by:
-            for p in range(n):
-                rows[r, p] = scratch[num.SCRATCH_LINKS, p + by] if 0 <= p + by < n else _ABSENT
-            r += 1
+    all_plain: cython.double = _own(places, sums, n, n_blocks, scratch, rows)
+    r: cython.Py_ssize_t = num.PARAGRAPH_POSITION + 1
+    r = _neighbours(sums, num.SUM_WORDS, n, num.WORDS_REACH, rows, r)
+    r = _neighbours(scratch, num.SCRATCH_LINKS, n, num.LINKS_REACH, rows, r)
     r = _windows(n, scratch, rows, r)
     _find_runs(places, sums, last_inside, best, n, spans, scratch, runs)
     for k in range(runs.shape[0]):
         low = runs[k, num.RUN_FIRST]
         high = runs[k, num.RUN_LAST]
-        plain = 0.0
+        plain: cython.double = 0.0
         for p in range(n):
             rows[r, p] = p - low if p < low else p - high if p > high else 0
             if low <= p <= high:
@@ -264,15 +156,78 @@ def of_paragraphs(
     r = _kin(places, sums, n, num.PLACE_CLASS, all_words, scratch, rows, r)
     r = _since(places, heading_level, n, scratch, rows, r)
     r = _around(places, elements, n, rows, r)
-    k = runs.shape[0]
-    page[k + num.PAGE_WORDS] = all_words
-    page[k + num.PAGE_LINKS] = elements[num.ELEMENT_LINKED, 0] / _words(all_words)
-    page[k + num.PAGE_PARAGRAPHS] = n
-    page[k + num.PAGE_LONG] = n_long
-    page[k + num.PAGE_LONGEST] = longest
-    page[k + num.PAGE_MEAN] = all_plain / n
-    page[k + num.PAGE_SCORE] = elements[num.ELEMENT_SCORE, best]
+    _of_page(elements, best, n, all_plain, scratch, page[runs.shape[0] :])
     return cython.cast(cython.int, r)
+
+
+@cython.cfunc
+def _own(
+    places: cython.const[cython.int][:, ::1],
+    sums: cython.const[cython.double][:, ::1],
+    n: cython.Py_ssize_t,
+    n_blocks: cython.Py_ssize_t,
+    scratch: cython.double[:, ::1],
+    rows: cython.float[:, ::1],
+) -> cython.double:
+    """The rows num.PARAGRAPH: what a paragraph has itself. Returns the words outside links of all."""
+    all_plain: cython.double = 0.0
+    for p in range(n):
+        plain: cython.double = sums[num.SUM_WORDS, p] - sums[num.SUM_LINKED, p]
+        links: cython.double = sums[num.SUM_LINKED, p] / _words(sums[num.SUM_WORDS, p])
+        scratch[num.SCRATCH_PLAIN, p] = plain
+        scratch[num.SCRATCH_LINKS, p] = links
+        all_plain += plain
+        high = places[num.PLACE_BLOCK, p + 1] if p + 1 < n else n_blocks
+        rows[num.PARAGRAPH_WORDS, p] = sums[num.SUM_WORDS, p]
+        rows[num.PARAGRAPH_PLAIN, p] = plain
+        rows[num.PARAGRAPH_LINKS, p] = links
+        rows[num.PARAGRAPH_BLOCKS, p] = high - places[num.PLACE_BLOCK, p]
+        rows[num.PARAGRAPH_SENTENCES, p] = sums[num.SUM_SENTENCES, p]
+        rows[num.PARAGRAPH_POSITION, p] = cython.cast(cython.double, p) / n
+    return all_plain
+
+
+@cython.cfunc
+def _of_page(
+    elements: cython.const[cython.double][:, ::1],
+    best: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    all_plain: cython.double,
+    scratch: cython.const[cython.double][:, ::1],
+    page: cython.float[::1],
+) -> cython.void:
+    """Fills the numbers num.PAGE of `page`."""
+    all_words: cython.double = elements[num.ELEMENT_WORDS, 0]
+    longest: cython.double = 0.0
+    n_long: cython.int = 0
+    for p in range(n):
+        longest = max(longest, scratch[num.SCRATCH_PLAIN, p])
+        n_long += scratch[num.SCRATCH_PLAIN, p] >= _LONG
+    page[num.PAGE_WORDS] = all_words
+    page[num.PAGE_LINKS] = elements[num.ELEMENT_LINKED, 0] / _words(all_words)
+    page[num.PAGE_PARAGRAPHS] = n
+    page[num.PAGE_LONG] = n_long
+    page[num.PAGE_LONGEST] = longest
+    page[num.PAGE_MEAN] = all_plain / n
+    page[num.PAGE_SCORE] = elements[num.ELEMENT_SCORE, best]
+
+
+@cython.cfunc
+def _neighbours(
+    values: cython.const[cython.double][:, ::1],
+    row: cython.Py_ssize_t,
+    n: cython.Py_ssize_t,
+    reach: cython.Py_ssize_t,
+    rows: cython.float[:, ::1],
+    r: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """A row for each of the `reach` paragraphs before and after: values[row] of it."""
+    for by in range(-reach, reach + 1):
+        if by:
+            for p in range(n):
+                rows[r, p] = values[row, p + by] if 0 <= p + by < n else _ABSENT
+            r += 1
+    return r
 
 
 @cython.cfunc

@@ -144,7 +144,7 @@ def layout_of(blocks: Blocks) -> Layout:
     of_block = np.empty(n, dtype=np.int32)
     places = np.empty((len(num.PLACES), n), dtype=np.int32)
     sums = np.empty((len(num.SUMS), n))
-    packed = kernel.layout(
+    packed = of_blocks.layout(
         *views(blocks.paragraph, words, linked, blocks.n_sentences),
         *views(blocks.parent_block, blocks.elements),
         *views(blocks.path, blocks.class_path, of_block, places, sums),

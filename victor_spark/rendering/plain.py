@@ -67,20 +67,34 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
     Of the blocks of a formula (MathML, LaTeX, visible text) one gets the text; if one is kept, all are. The
     LaTeX of an image is added to the text beside it.
     """
-    s = page.s
-    text_start, text_end, space_before, paragraph = (
-        column.copy()
-        for column in (blocks.text_start, blocks.text_end, blocks.space_before, blocks.paragraph)
+    changed = replace(
+        blocks,
+        text_end=blocks.text_end.copy(),
+        space_before=blocks.space_before.copy(),
+        paragraph=blocks.paragraph.copy(),
     )
     texts: dict[int, list[str]] = {}  # of blocks, instead of their own
-    maths = [row for row in np.flatnonzero(s.kind == KIND["math"]).tolist() if page.tag(row)[5] in " >"]
-    rows_of_maths = np.array(maths)
-    done, shown = 0, np.zeros(len(s.kind), dtype=bool)  # elements around a formula that has its text
-    for row in maths:
+    around_maths = _read_mathml(blocks, changed, page, texts)
+    _read_stated(changed, page, around_maths, texts)
+    before = _read_images(blocks, changed, page, around_maths, texts)
+    return with_texts(changed, {at: "".join(before.get(at, []) + parts) for at, parts in texts.items()})
+
+
+def _read_mathml(blocks: Blocks, changed: Blocks, page: Structure, texts: dict[int, list[str]]) -> Bool:
+    """Puts the LaTeX of MathML in `texts`, for the first block of the formula, and empties its other blocks.
+
+    Returns which elements are around a formula that has its text.
+    """
+    s = page.s
+    maths = np.array(
+        [row for row in np.flatnonzero(s.kind == KIND["math"]).tolist() if page.tag(row)[5] in " >"]
+    )
+    done, around_maths = 0, np.zeros(len(s.kind), dtype=bool)
+    for row in maths.tolist():
         around = up = row
         for _ in range(_CLIMB):
             up = int(s.parent[up])
-            inside = np.searchsorted(rows_of_maths, [up, s.after(up)]) if up >= done else (0, 2)
+            inside = np.searchsorted(maths, [up, s.after(up)]) if up >= done else (0, 2)
             if inside[1] - inside[0] > 1 or page.size(up) > 2 * page.size(row):
                 break
             if s.kind[up] == KIND["math"] or page.marks(up) & MARK["math"]:
@@ -89,45 +103,60 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
         if row < done or not page.kept[rows].any():
             continue
         done = s.after(around)
-        shown[around:done] = page.kept[rows] = True
-        first_space = space_before[rows.start]
-        text_end[rows], space_before[rows] = blocks.text_start[rows], 0
-        paragraph[rows] = paragraph[s.first[row]]
-        space_before[rows.start] = first_space
+        around_maths[around:done] = page.kept[rows] = True
+        first_space = changed.space_before[rows.start]
+        changed.text_end[rows], changed.space_before[rows] = blocks.text_start[rows], 0
+        changed.paragraph[rows] = changed.paragraph[s.first[row]]
+        changed.space_before[rows.start] = first_space
         mathml = page.markup(row)
         found = formulas.latex(page.markup(around)) or formulas.latex(mathml)
         if found and (_LATEX.search(found[0]) if _STATED.search(mathml) else _SHAPED.search(mathml)):
             texts[rows.start] = [formulas.delimited(*found)]
-            continue
-        if found and _STATED.search(mathml):
+        elif found and _STATED.search(mathml):
             texts[rows.start] = [found[0]]
-            continue
-        rows = slice(s.first[row], s.last[row])
-        text_end[rows] = blocks.text_end[rows]
-        space_before[rows.start + 1 : rows.stop] = blocks.space_before[rows.start + 1 : rows.stop]
+        else:
+            rows = slice(s.first[row], s.last[row])
+            changed.text_end[rows] = blocks.text_end[rows]
+            changed.space_before[rows.start + 1 : rows.stop] = blocks.space_before[rows.start + 1 : rows.stop]
+    return around_maths
+
+
+def _read_stated(changed: Blocks, page: Structure, around_maths: Bool, texts: dict[int, list[str]]) -> None:
+    """Does the same for formulas whose LaTeX the page states, or that MathJax 2 has drawn."""
+    s = page.s
     for match in re.finditer(formulas.STATING, page.html):
         row = after = first_from(s.start, match.start())
         if found := formulas.drawn(match[0]):
             row -= 1
             while row >= 0 and s.parent[row] != s.parent[after]:
                 row = int(s.parent[row])
-        elif not shown[row]:
+        elif not around_maths[row]:
             found = formulas.latex(page.markup(row))
         rows = slice(s.first[row], s.last[row])
         is_formula = row >= 0 and page.marks(row) & MARK["math"] and page.kept[rows].any()
         if found and is_formula and _LATEX.search(found[0]):
             page.kept[rows] = True
-            text_end[rows], space_before[rows.start + 1 : rows.stop] = blocks.text_start[rows], 0
-            paragraph[rows] = paragraph[rows.start]
+            changed.text_end[rows] = changed.text_start[rows]
+            changed.space_before[rows.start + 1 : rows.stop] = 0
+            changed.paragraph[rows] = changed.paragraph[rows.start]
             texts[rows.start] = [formulas.delimited(*found)]
-    rows_of_images = np.flatnonzero((s.kind == KIND["img"]) & ~shown).tolist()
+
+
+def _read_images(
+    blocks: Blocks, changed: Blocks, page: Structure, around_maths: Bool, texts: dict[int, list[str]]
+) -> dict[int, list[str]]:
+    """Adds the LaTeX of images to the text of the block before each, in `texts`.
+
+    Returns the formulas that begin a line, by the first block of the line; they belong before its text.
+    """
+    s = page.s
+    rows_of_images = np.flatnonzero((s.kind == KIND["img"]) & ~around_maths).tolist()
     images = [(row, found) for row in rows_of_images if (found := page.formula_of_image(row))]
-    if not (maths or images or texts):
-        return blocks
-    before: dict[int, list[str]] = {}  # formulas that begin a line, before the text of its first block
+    before: dict[int, list[str]] = {}
     blocks_around: list[int] = []  # the innermost block-level element of each one
-    for row, (kind, up) in enumerate(zip(s.kind.tolist(), s.parent.tolist(), strict=True)):
-        blocks_around.append(blocks_around[up] if kind in _INLINE and up >= 0 else row)
+    if images:
+        for row, (kind, up) in enumerate(zip(s.kind.tolist(), s.parent.tolist(), strict=True)):
+            blocks_around.append(blocks_around[up] if kind in _INLINE and up >= 0 else row)
     for row, found in images:
         after, around = int(s.first[row]), blocks_around[s.parent[row]]
         begins = after == s.first[around] < s.last[around] and page.kept[after]
@@ -136,7 +165,7 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
             continue
         if not s.first[around] <= at < s.last[around] and not page.kept[after : after + 1].any():
             continue  # it may stand in a part that is dropped
-        parts = texts.setdefault(at, [blocks.text[text_start[at] : text_end[at]]])
+        parts = texts.setdefault(at, [blocks.text[changed.text_start[at] : changed.text_end[at]]])
         is_line = at + 1 < len(blocks) and blocks.paragraph[at] == blocks.paragraph[at + 1]
         apart = not is_line or page.html[s.start[row] - 1] <= " "
         formula = formulas.delimited(*found)
@@ -144,10 +173,7 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
             before.setdefault(at, []).append(f"{formula} ")
         else:
             parts.append(" " * apart + formula)
-    blocks = replace(
-        blocks, text_start=text_start, text_end=text_end, space_before=space_before, paragraph=paragraph
-    )
-    return with_texts(blocks, {at: "".join(before.get(at, []) + parts) for at, parts in texts.items()})
+    return before
 
 
 def _in_rows(blocks: Blocks, page: Structure) -> Blocks:

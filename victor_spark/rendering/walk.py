@@ -12,8 +12,11 @@ import cython
 import numpy as np
 from cython.cimports.victor_spark.rendering import num as at
 
+from victor_html.elements import FNV_SEED
+
 at.check()
 
+_SEED = cython.declare(cython.uint, FNV_SEED)
 _MAX_DEPTH = cython.declare(cython.Py_ssize_t, 24)  # deeper containers are left out, but not their content
 _MAX_FRAMES = cython.declare(cython.Py_ssize_t, 48)
 _CLIMB = cython.declare(cython.int, 12)  # elements around an image, or nested formulas, that are examined
@@ -192,7 +195,7 @@ class Walk:
         n: cython.Py_ssize_t = self.html.shape[0]
         low_bits: cython.ulonglong = 4294967295
         mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
-        name: cython.uint = 2166136261
+        name: cython.uint = _SEED
         while i < n and self.html[i] != ord(">") and self.html[i] != ord(" ") and self.html[i] != ord("/"):
             name = ((name ^ self.html[i]) * at.FNV_PRIME) & low_bits
             i += 1
@@ -216,7 +219,7 @@ class Walk:
         i: cython.Py_ssize_t = self.begin[row]
         end: cython.Py_ssize_t = self.inner[row] - 1
         low_bits: cython.ulonglong = 4294967295
-        seed: cython.uint = 2166136261
+        seed: cython.uint = _SEED
         name: cython.uint
         word: cython.uint
         while i < end:
