@@ -143,8 +143,8 @@ def _peers(options: argparse.Namespace, rows: Sequence[PageRow]) -> dict[str, st
     if there and versions != json.loads(comparison.read_text(encoding="utf-8"))["peers"]:
         raise InputError(f"{path}: results of other versions of the peers: run all of them --again")
     left = [row for row in rows if row.key not in known]
-    judged = peers_raw.judge(_pages(options.data, left), peers_raw.NAMES, n_jobs=options.jobs)
-    peers_raw.write(path, [*stored, *track(judged, "peers", len(left) * len(peers_raw.NAMES))])
+    tested = peers_raw.measure(_pages(options.data, left), peers_raw.NAMES, n_jobs=options.jobs)
+    peers_raw.write(path, [*stored, *track(tested, "peers", len(left) * len(peers_raw.NAMES))])
     comparison.write_text(json.dumps({"peers": versions}) + "\n", encoding="utf-8")
     return versions
 

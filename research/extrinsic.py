@@ -52,7 +52,7 @@ class Counts:
 
 
 def labelled(pages: Iterable[GoldPage]) -> list[GoldPage]:
-    """The pages that can be judged: with an epidemic label and a language that has a lexicon.
+    """The pages that can be tested: with an epidemic label and a language that has a lexicon.
 
     Raises InputError where there is none.
     """

@@ -162,7 +162,7 @@ FITS: Final[Mapping[str, Fit]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """Pages that constants are judged on."""
+    """Pages that constants are tested on."""
 
     sets: list[str]
     keeps: list[Keep]
@@ -192,7 +192,7 @@ def _run(options: argparse.Namespace) -> None:
     conf = resources.directory("conf") / fit.file
     start: Any = configuration.read(conf, fit.kind)
     samples = _samples(data / "pages", fit, options.pages_per_set)
-    if options.judge:
+    if options.measure:
         if options.cleaner == "line-block":
             start = _LineBlock(*_SHIPPED, start.near, start.constant, start.deviation)
         print(_line(options.cleaner, samples["dev"], start))
@@ -276,7 +276,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", metavar="DIR", help="has pages/ (default: $VICTOR_DATA or ../shared/data)")
     parser.add_argument("--output", metavar="FILE", type=Path, help="default: the cleaner's file in conf/")
     parser.add_argument(
-        "--judge", action="store_true", help="fit nothing, only judge the constants there are"
+        "--measure", action="store_true", help="fit nothing, only measure the constants there are"
     )
     parser.add_argument(
         "--pages-per-set", metavar="N", type=int, default=PAGES_PER_SET, help="default: %(default)s"

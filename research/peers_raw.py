@@ -54,7 +54,7 @@ def versions(names: Sequence[str]) -> dict[str, str]:
     return {name: f"{package} {metadata.version(package)}" for name, package in packages.items()}
 
 
-def judge(pages: Iterable[GoldPage], names: Sequence[str], *, n_jobs: int) -> Iterator[PeerRow]:
+def measure(pages: Iterable[GoldPage], names: Sequence[str], *, n_jobs: int) -> Iterator[PeerRow]:
     """A row for every page and tool, in child processes: a page that a tool hangs on is an empty output.
 
     The language of a page is its annotation's: jusText alone looks at it.
@@ -88,14 +88,14 @@ def _judge(names: tuple[str, ...]) -> Callable[[GoldPage, int], Iterator[PeerRow
     tools = {name: peers.extractor(name) for name in names}
     no_blocks = labelling.label(GoldPage("", "", "", "")).page.blocks
 
-    def judge(page: GoldPage, first: int) -> Iterator[PeerRow]:
+    def measure(page: GoldPage, first: int) -> Iterator[PeerRow]:
         raw = Page(page.html, no_blocks, url=page.url, language=page.language)
         wanted = words.words(page.gold or "")
         for name in names[first:]:
             found = measures.overlap(words.words(tools[name](raw)), wanted)
             yield PeerRow(page.set, page.id, name, found.n_found, found.n_common, found.n_gold)
 
-    return judge
+    return measure
 
 
 def _failed(names: tuple[str, ...], page: GoldPage, step: int, status: str, reason: str) -> PeerRow:

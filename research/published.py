@@ -1,7 +1,7 @@
 """The figures of Lejeune and Zhu (2018), Tables 5, 6 and 7, in percent; None where they print N/A.
 
 Their names of tools are ours here: BP is boilerpipe, JTA and JTS are jusText with and without stop
-lists, NC, NCT5 and NCT25 are NCleaner as it comes (learnt from CleanEval's English pages) and trained
+lists, NC, NCT5 and NCT25 are NCleaner as it comes (trained on CleanEval's English pages) and trained
 on 5 and 25 pairs; A–B is a+b.
 """
 

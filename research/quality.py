@@ -107,7 +107,7 @@ def draw(directory: Path) -> None:
         names=("minimum of the expected F1", "share of pages"),
     )
     if (path := research.RESULTS / "curve.json").is_file():
-        found = sorted(_read(path).values(), key=lambda row: float(row["n_sites_learnt"]))
+        found = sorted(_read(path).values(), key=lambda row: float(row["n_sites_trained"]))
         _draw_lines(
             {
                 "all pages": _points(found, "word_f1"),
@@ -120,7 +120,7 @@ def draw(directory: Path) -> None:
 
 
 def _points(found: Iterable[Mapping[str, Any]], key: str) -> list[tuple[float, float]]:
-    return [(row["n_sites_learnt"], row[key]) for row in found]
+    return [(row["n_sites_trained"], row[key]) for row in found]
 
 
 def _models(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -113,9 +113,9 @@ def ablation(found: Mapping[str, Row]) -> Iterator[str]:
 def learning(found: Mapping[str, Row]) -> Iterator[str]:
     """More sites."""
     yield "| | sites | pages | word F1 | mean over sets |\n|---|---|---|---|---|"
-    for name, row in sorted(found.items(), key=lambda each: each[1]["n_sites_learnt"]):
+    for name, row in sorted(found.items(), key=lambda each: each[1]["n_sites_trained"]):
         yield (
-            f"| {name} | {row['n_sites_learnt']} | {row['n_learnt']} | {row['word_f1']:.4f} | "
+            f"| {name} | {row['n_sites_trained']} | {row['n_trained']} | {row['word_f1']:.4f} | "
             f"{row['mean_over_sets']:.4f} |"
         )
 
@@ -128,7 +128,7 @@ def languages(found: Mapping[str, Row]) -> Iterator[str]:
     )
     for name, row in found.items():
         yield (
-            f"| {name} | {row['n_judged']} | {row['n_learnt']} | {row['word_f1']:.3f} | "
+            f"| {name} | {row['n_tested']} | {row['n_trained']} | {row['word_f1']:.3f} | "
             f"{row['with_it']:.3f} | {_interval(row['difference'])} |"
         )
 
@@ -141,7 +141,7 @@ def sets(found: Mapping[str, Row]) -> Iterator[str]:
     )
     for name, row in found.items():
         yield (
-            f"| {name} | {row['n_judged']} | {row['n_learnt']} | {row['word_f1']:.3f} | "
+            f"| {name} | {row['n_tested']} | {row['n_trained']} | {row['word_f1']:.3f} | "
             f"{row['without_origins']:.3f} | {_interval(row['difference'])} | {row['with_it']:.3f} |"
         )
 

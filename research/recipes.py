@@ -4,8 +4,8 @@ python -m research.recipes --data PAGES --generated generated.jsonl --folds 0 1 
 
 Recipes: the older sets alone (`pages/`); with articles and news of today (`more/aed`, `more/fundus`), each
 an origin of its own; the same with one origin for both, as conf/gold_sets.toml has it; and with generated
-pages besides (`python -m research.generated`). All pages of the chosen folds (of five, by site) are judged
-with every recipe, so `older sets` alone is judged on sets that it was not trained on. Trees see a tenth of
+pages besides (`python -m research.generated`). All pages of the chosen folds (of five, by site) are tested
+with every recipe, so `older sets` alone is tested on sets that it was not trained on. Trees see a tenth of
 a shipped model's blocks, as in research.studies. Models stay in --scratch; those there are not trained again.
 
 Results: recipes.json: by recipe and group of pages, word F1 before and after, and the paired difference.
@@ -22,7 +22,7 @@ import numpy as np
 
 import research
 from research import sample, trials
-from research.previous import Judged, compared, write
+from research.previous import Tested, compared, write
 from research.studies import MAX_ITERATIONS, MOST_BLOCKS, N_FOLDS, STACKING
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Bool, Float64
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures
@@ -89,7 +89,7 @@ def drawn_together(probabilities: Float64, blocks: Blocks, share: float) -> Floa
     return result
 
 
-def judge(recipe: str, model: Model, page: LabelledPage) -> dict[str, float]:
+def measure(recipe: str, model: Model, page: LabelledPage) -> dict[str, float]:
     """Word F1 of a page as `victor` decides, and with blocks drawn together."""
     blocks = page.page.blocks
     words, found = decision.n_words(blocks), marginals(model, blocks)
@@ -124,13 +124,15 @@ def scores_of(options: argparse.Namespace, pages: Sequence[LabelledPage]) -> Sco
             if not path.is_file():
                 if options.stored:
                     continue
-                learnt = taught(recipe, others, generated)
-                model = training.train(learnt, table(), TrainingOptions(max_iterations=MAX_ITERATIONS))
+                training_pages = taught(recipe, others, generated)
+                model = training.train(
+                    training_pages, table(), TrainingOptions(max_iterations=MAX_ITERATIONS)
+                )
                 path.write_bytes(files.to_bytes(model))
             model = files.from_bytes(path.read_bytes())
             for page, own in zip(pages, fold_of, strict=True):
                 if own == fold:
-                    for name, f1 in judge(recipe, model, page).items():
+                    for name, f1 in measure(recipe, model, page).items():
                         found[name][_key(page)] = f1
             report(number * len(recipes) + place + 1, f"{recipe}, fold {fold}")
     return found
@@ -148,7 +150,9 @@ def main() -> int:
     parser.add_argument("--folds", metavar="K", type=int, nargs="+", default=range(N_FOLDS))
     parser.add_argument("--recipes", nargs="+", metavar="NAME", default=(OLDER, APART, ONE))
     parser.add_argument("--scratch", metavar="DIR", type=Path, required=True, help="keeps the models")
-    parser.add_argument("--stored", action="store_true", help="train nothing: judge the models in --scratch")
+    parser.add_argument(
+        "--stored", action="store_true", help="train nothing: measure the models in --scratch"
+    )
     parser.add_argument("--results", metavar="DIR", type=Path, default=research.RESULTS)
     options = parser.parse_args()
     for folder in (options.scratch, options.results):
@@ -156,9 +160,9 @@ def main() -> int:
     pages = trials.labelled(options.data)
     scores = scores_of(options, pages)
     pairs = [*PAIRS, *((KIN.format(recipe=ONE, share=share), ONE) for share in SHARES)]
-    judged = [Judged(*_key(page), page.site, page.gold.meta.get("page_type")) for page in pages]
+    tested = [Tested(*_key(page), page.site, page.gold.meta.get("page_type")) for page in pages]
     found_pairs = {
-        f"{after} / {before}": compared(judged, scores[after], scores[before])
+        f"{after} / {before}": compared(tested, scores[after], scores[before])
         for after, before in pairs
         if after in scores and before in scores
     }

@@ -16,7 +16,7 @@ from typing import Final
 
 from research import extrinsic, findings, published, reproduction, sample, unseen
 from research.findings import Finding, Plan
-from research.reproduction import Judged
+from research.reproduction import Tested
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError, VictorError
 from victor_spark.evaluation import gold
 from victor_spark.evaluation.gold import GoldPage
@@ -28,7 +28,7 @@ PAIRS: Final = tuple(f"{first}+{second}" for first, second in permutations(TOOLS
 OURS: Final = tuple(name for name in CLEANERS if name not in (*TOOLS, template.NAME))
 SETS: Final = ("daniel", "cleaneval-dev")
 UNSEEN: Final = "victor, other sites"
-"""The row of a quick model of `victor` that has learnt from none of the sites of SETS."""
+"""The row of a quick model of `victor` that was trained on none of the sites of SETS."""
 OTHERS: Final = ("trafilatura", "resiliparse", "readability")
 
 
@@ -63,13 +63,13 @@ def _run(options: argparse.Namespace) -> None:
     if not options.no_unseen:
         stranger = unseen.model(folder / "pages", MODELS["victor"], SETS)
         singles = findings.with_model(singles, UNSEEN, "victor", stranger)
-    daniel = judge(sets.daniel, (singles, pairs), "daniel", options.jobs)
-    cleaneval = judge(sets.cleaneval, (singles,), "cleaneval-dev", options.jobs)
+    daniel = measure(sets.daniel, (singles, pairs), "daniel", options.jobs)
+    cleaneval = measure(sets.cleaneval, (singles,), "cleaneval-dev", options.jobs)
     write(options.output, reproduction.sections(daniel, cleaneval))
 
 
 def read(directory: Path, per_language: int | None) -> Sets:
-    """The pages: of daniel all that can be judged or, by hash of their ids, so many a language."""
+    """The pages: of daniel all that can be tested or, by hash of their ids, so many a language."""
     files = gold.find(directory, SETS)
     daniel = extrinsic.labelled(gold.read(files["daniel"]))
     cleaneval = [page for page in gold.read(files["cleaneval-dev"]) if gold.usable(page)]
@@ -85,7 +85,7 @@ def _sample(pages: Iterable[GoldPage], per_language: int | None) -> Iterable[Gol
     return [page for own in by_language.values() for page in own[:per_language]]
 
 
-def judge(pages: Sequence[GoldPage], plans: Sequence[Plan], label: str, n_jobs: int) -> Judged:
+def measure(pages: Sequence[GoldPage], plans: Sequence[Plan], label: str, n_jobs: int) -> Tested:
     """Every page by every cleaner of the plans, and the gold cleaning."""
     rows: dict[str, list[Finding]] = {}
     for plan in filter(lambda plan: plan.cleaners, plans):
@@ -93,7 +93,7 @@ def judge(pages: Sequence[GoldPage], plans: Sequence[Plan], label: str, n_jobs: 
         every = list(track(found, label, len(pages) * len(plan.cleaners)))
         rows |= {name: [row for row in every if row.cleaner == name] for name in plan.cleaners}
     rows[extrinsic.REFERENCE] = extrinsic.reference(pages)
-    return Judged(tuple(pages), rows, frozenset(extrinsic.relevant(pages)))
+    return Tested(tuple(pages), rows, frozenset(extrinsic.relevant(pages)))
 
 
 def write(path: Path, sections: dict[str, str]) -> None:

@@ -30,7 +30,7 @@ _CLEANEVAL: Final = ("TO", "TM", "IU", "CHA", "CHA-4")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Tested:
     """Pages, what every cleaner made of them, and which of them report an epidemic."""
 
     pages: tuple[GoldPage, ...]
@@ -38,11 +38,11 @@ class Judged:
     relevant: Collection[str]
 
 
-def sections(daniel_set: Judged, cleaneval_set: Judged) -> dict[str, str]:
+def sections(daniel_set: Tested, cleaneval_set: Tested) -> dict[str, str]:
     """Name of the section → Markdown."""
     return {
         "pages": _pages(daniel_set, cleaneval_set),
-        "learnt": _learnt(daniel_set),
+        "training pages": _training_pages(daniel_set),
         "claims": _claims(daniel_set),
         "ncleaner": _wrong_words(daniel_set),
         "table 5": _table_5(daniel_set),
@@ -58,52 +58,52 @@ def macro(found: Iterable[Finding], measure: str) -> Quality:
     return measures.macro(row.overlaps[measure] for row in found)
 
 
-def _pages(judged: Judged, cleaneval: Judged) -> str:
-    n = Counter(page.language for page in judged.pages)
-    n_relevant = Counter(page.language for page in judged.pages if page.id in judged.relevant)
+def _pages(tested: Tested, cleaneval: Tested) -> str:
+    n = Counter(page.language for page in tested.pages)
+    n_relevant = Counter(page.language for page in tested.pages if page.id in tested.relevant)
     rows = [[_NAMES[code], str(n[code]), str(n_relevant[code])] for code in daniel.LANGUAGES]
     rows.append(["All", str(n.total()), str(n_relevant.total())])
-    failed = Counter(row.failure.partition(":")[0] for row in judged.rows[_first(judged)] if row.failure)
+    failed = Counter(row.failure.partition(":")[0] for row in tested.rows[_first(tested)] if row.failure)
     lost = [f"{n} pages that no cleaner sees count as empty ({why})." for why, n in failed.items()]
     table = markdown(["language", "pages", "relevant"], rows)
     return "\n\n".join([table, *lost, f"CleanEval-dev: {len(cleaneval.pages)} pages."])
 
 
-def _learnt(judged: Judged) -> str:
-    """How many of the pages each model has learnt from, as its metrics.json says."""
+def _training_pages(tested: Tested) -> str:
+    """How many of the pages each model was trained on, from its metrics.json."""
     rows = []
-    for name in judged.rows:
+    for name in tested.rows:
         for folder in models_of(name) if name in MODELS else ():
             model = directory("models") / folder
             path = model / "metrics.json"
             known = json.loads(path.read_text(encoding="utf-8"))["training_pages"] if path.is_file() else None
             numbers = ["unknown" if known is None else str(known.get(own, 0)) for own in _SETS]
             rows.append([f"`{name}`", f"`models/{folder}`", *numbers])
-    return markdown(["cleaner", "model", *(f"learnt from, of {own}" for own in _SETS)], rows)
+    return markdown(["cleaner", "model", *(f"trained on, of {own}" for own in _SETS)], rows)
 
 
-def _wrong_words(judged: Judged) -> str:
+def _wrong_words(tested: Tested) -> str:
     """What NCleaner keeps of English pages, whose language it knows."""
-    english = [page for page in judged.pages if page.language == "en"]
+    english = [page for page in tested.pages if page.language == "en"]
     n_words = wrong_words.count(english, claims.NC)
     total = max(1, sum(n_words.values()))
     body = [[kind, str(n), percent(n / total)] for kind, n in n_words.items()]
     return markdown([f"words that `{claims.NC}` keeps of the {len(english)} English pages", "n", "%"], body)
 
 
-def _first(judged: Judged) -> str:
-    return next(iter(judged.rows))
+def _first(tested: Tested) -> str:
+    return next(iter(tested.rows))
 
 
-def _table_5(judged: Judged) -> str:
-    return _intrinsic(judged.rows, published.TABLE_5)
+def _table_5(tested: Tested) -> str:
+    return _intrinsic(tested.rows, published.TABLE_5)
 
 
-def _table_6(judged: Judged) -> str:
-    rows = {name: own for name, own in judged.rows.items() if "+" not in name or name in published.TABLE_5}
+def _table_6(tested: Tested) -> str:
+    rows = {name: own for name, own in tested.rows.items() if "+" not in name or name in published.TABLE_5}
     parts = []
     for letter, code in zip(_LETTERS, published.TABLE_6, strict=True):
-        n = sum(page.language == code for page in judged.pages)
+        n = sum(page.language == code for page in tested.pages)
         table = _intrinsic(rows, published.TABLE_6[code], code)
         parts.append(f"#### ({letter}) {_NAMES[code]}, {n} pages\n\n{table}")
     return "\n\n".join(parts)
@@ -139,8 +139,8 @@ def _beside(quality: Quality, theirs: Triple | None) -> Iterator[str]:
         yield percent(ours) if figure is None else f"{percent(ours)} ({figure:.1f})"
 
 
-def _table_7(judged: Judged) -> str:
-    table = {name: extrinsic.by_language(found, judged.relevant) for name, found in judged.rows.items()}
+def _table_7(tested: Tested) -> str:
+    table = {name: extrinsic.by_language(found, tested.relevant) for name, found in tested.rows.items()}
     columns = list(table[REFERENCE])
     head = ["", *(f"{_NAMES[column]} {part}" for column in columns for part in ("P", "R", "F1"))]
     shares = []
@@ -161,13 +161,13 @@ def _table_7(judged: Judged) -> str:
     return f"{markdown(head, shares)}\n\n{tallies}"
 
 
-def zones_section(judged: Judged) -> str:
+def zones_section(tested: Tested) -> str:
     """What the classifier finds when paragraphs are lost."""
-    names = [name for name in (claims.BP, REFERENCE) if name in judged.rows]
+    names = [name for name in (claims.BP, REFERENCE) if name in tested.rows]
     body = [
         [f"`{name}`", form, percent(own.precision), percent(own.recall), percent(own.f1)]
         for name in names
-        for form, own in zones.by_form(judged.pages, None if name == REFERENCE else name).items()
+        for form, own in zones.by_form(tested.pages, None if name == REFERENCE else name).items()
     ]
     return markdown(["", "text", "P", "R", "F1"], body)
 
@@ -176,21 +176,21 @@ def _plain(figure: float | None) -> str:
     return "N/A" if figure is None else f"{figure:.1f}"
 
 
-def _cleaneval(judged: Judged) -> str:
+def _cleaneval(tested: Tested) -> str:
     head = ["", *(f"{measure} {part}" for measure in _CLEANEVAL for part in ("P", "R", "F1"))]
     body = []
-    for name, found in judged.rows.items():
+    for name, found in tested.rows.items():
         if name != REFERENCE:
             cells = [cell for measure in _CLEANEVAL for cell in _beside(macro(found, measure), None)]
             body.append([f"`{name}`", *cells])
     return markdown(head, body)
 
 
-def _claims(judged: Judged) -> str:
+def _claims(tested: Tested) -> str:
     """What the paper concludes, and whether it comes out here."""
     body = [
         [what, said, "yes" if holds else "**no**"]
-        for what, said, holds in claims.tried(judged.rows, judged.relevant)
+        for what, said, holds in claims.tried(tested.rows, tested.relevant)
     ]
     return markdown(["the paper's conclusion", "here", "holds"], body, numbers=False)
 

@@ -73,8 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         names = (OURS, *peers_raw.NAMES)
         peers_raw.versions(peers_raw.NAMES)
         pages = list(gold.read(gold.find(options.data, [options.set])[options.set]))
-        judged = evaluate.locally(pages, measuring.plan(names, (), (SNIPPETS,)), n_jobs=options.jobs)
-        rows = evaluate.table(list(track(judged, "pages", len(pages) * len(names))), names)
+        tested = evaluate.locally(pages, measuring.plan(names, (), (SNIPPETS,)), n_jobs=options.jobs)
+        rows = evaluate.table(list(track(tested, "pages", len(pages) * len(names))), names)
     except VictorError as error:
         print(f"snippets: error: {error}", file=sys.stderr)
         return error.exit_code

@@ -7,8 +7,8 @@ python -m research.studies sets      --data PAGES
 
 ablation  without each group of features, and each stage alone, on the first of the folds
 curve     from 10, 25, 50 and 100 % of the sites outside of that fold
-languages each language judged by a model that saw none of it, beside the results out of fold
-sets      each set judged by a model that saw none of it, with and without knowing the origins of pages
+languages each language tested with a model that saw none of it, beside the results out of fold
+sets      each set tested with a model that saw none of it, with and without knowing the origins of pages
 
 Results go to ablation.json, curve.json, languages.json and sets.json in --results as each
 training ends (about a minute of processor time: trees see a tenth of the blocks of a shipped model's, see
@@ -52,24 +52,24 @@ Stored = dict[str, dict[str, Any]]
 def figures(
     trial: Trial, pages: Sequence[LabelledPage], f1: Sequence[float], base: Sequence[float] | None = None
 ) -> dict[str, Any]:
-    """Word F1 over the pages judged and by set; with `base` also the difference from it, by site."""
-    sets = [pages[row].gold.set for row in trial.judged]
+    """Word F1 over the pages tested and by set; with `base` also the difference from it, by site."""
+    sets = [pages[row].gold.set for row in trial.tested]
     by_set = {
         name: [value for value, own in zip(f1, sets, strict=True) if own == name]
         for name in sorted(set(sets))
     }
     means = {name: round(float(np.mean(values)), 6) for name, values in by_set.items()}
     found = {
-        "n_learnt": len(trial.learnt),
-        "n_sites_learnt": len({pages[row].site for row in trial.learnt}),
-        "n_judged": len(trial.judged),
+        "n_trained": len(trial.trained),
+        "n_sites_trained": len({pages[row].site for row in trial.trained}),
+        "n_tested": len(trial.tested),
         "word_f1": round(float(np.mean(f1)), 6),
         "mean_over_sets": round(float(np.mean(list(means.values()))), 6),
         "sets": means,
     }
     if base is None:
         return found
-    sites = [pages[row].site for row in trial.judged]
+    sites = [pages[row].site for row in trial.tested]
     (difference,) = measures.differences(_column(f1), _column(base), sites)
     return found | {"difference": {key: round(value, 6) for key, value in asdict(difference).items()}}
 
@@ -112,7 +112,7 @@ def curve(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namesp
     """From few sites to all; all of them are the ablation's everything, if that is there."""
     planned = trials.of_shares(pages, _table(options), _folds(pages, options))
     everything = _Store(store.path.with_name("ablation.json"), again=False).found.get(ALL_STAGES)
-    if everything and everything["n_learnt"] == len(planned[-1].learnt) and not options.again:
+    if everything and everything["n_trained"] == len(planned[-1].trained) and not options.again:
         store.put(planned[-1].name, everything)
     for trial in _missing(planned, store):
         model = trials.train(trial, pages, _training(options))
@@ -125,7 +125,7 @@ def languages(pages: Sequence[LabelledPage], store: _Store, options: argparse.Na
     chosen = options.languages or most_common(pages, N_LANGUAGES)
     planned = trials.without_language(pages, _table(options), chosen)
     for trial in _missing(planned, store):
-        if not trial.judged or not trial.learnt:
+        if not trial.tested or not trial.trained:
             raise InputError(f"no pages to leave out, or none left without language {trial.name!r}")
         base = _found(known, trial, pages)
         model = trials.train(trial, pages, _training(options))
@@ -140,7 +140,7 @@ def sets(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespa
     chosen = [name for name, _ in sorted(sites.items(), key=lambda item: (-item[1], item[0]))[:N_SETS]]
     planned = trials.without_set(pages, _table(options), chosen)
     bare = {trial.name: trial for _, trial in planned}
-    if any(not trial.learnt or trial.table == bare[trial.name].table for trial, _ in planned):
+    if any(not trial.trained or trial.table == bare[trial.name].table for trial, _ in planned):
         raise InputError("studying sets needs several of them, and features that know origins")
     for trial in _missing([trial for trial, _ in planned], store):
         with_it = _found(known, trial, pages)
@@ -154,9 +154,9 @@ def sets(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespa
 
 
 def _found(known: Sequence[PageRow], trial: Trial, pages: Sequence[LabelledPage]) -> list[float]:
-    """Word F1 out of fold of the pages that are judged; InputError where one has none."""
+    """Word F1 out of fold of the pages that are tested; InputError where one has none."""
     f1 = {row.key: row.word_f1 for row in known}
-    keys = [(pages[row].gold.set, pages[row].gold.id) for row in trial.judged]
+    keys = [(pages[row].gold.set, pages[row].gold.id) for row in trial.tested]
     if missing := next((key for key in keys if key not in f1), None):
         raise InputError(f"{out_of_fold.FILE_NAME} has no result of {' '.join(missing)}: train on all sets")
     return [f1[key] for key in keys]
@@ -214,7 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def lines(study: str, found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """The results of a study as lines of text."""
     for name, row in found.items():
-        line = f"{study:<10}{name:<48}{row['n_learnt']:>6}{row['n_judged']:>6} {row['word_f1']:.4f}"
+        line = f"{study:<10}{name:<48}{row['n_trained']:>6}{row['n_tested']:>6} {row['word_f1']:.4f}"
         line += f" {row['mean_over_sets']:.4f}"
         if each := row.get("difference"):
             line += f"  {each['mean']:+.4f} ({each['low']:+.4f} … {each['high']:+.4f})"

@@ -59,7 +59,7 @@ def on_gold(data: Path, models: Path | None = None) -> dict[str, Any]:
         "kinds": {site: _kind(of_site) for site, of_site in of_sites.items()},
         "sites": [_site(gain) for gain in gains],
         "model_format": FORMAT,
-        "guard": guard.figures(guard.judged(of_sites, cleaner, GROUPING, models_for)),
+        "guard": guard.figures(guard.tested(of_sites, cleaner, GROUPING, models_for)),
     }
 
 

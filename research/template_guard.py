@@ -32,7 +32,7 @@ GRID: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Tested:
     """A page as the cleaner left it, marked with its site's templates, and the gold's words."""
 
     document: Document
@@ -42,7 +42,7 @@ class Judged:
     alone: Overlap
 
 
-def judged(pages: Pages, cleaner: str, grouping: str, models_for: ModelsFor) -> dict[str, list[Judged]]:
+def tested(pages: Pages, cleaner: str, grouping: str, models_for: ModelsFor) -> dict[str, list[Tested]]:
     """The pages of every site, cleaned, with the templates of the site."""
     found = {}
     for site, of_site in track(pages.items(), "sites for the guard", len(pages)):
@@ -50,20 +50,20 @@ def judged(pages: Pages, cleaner: str, grouping: str, models_for: ModelsFor) -> 
         mined = mine(site, sample(document.columns.text for document in documents), MiningSettings())
         templates = SiteTemplates(template_gain.templates([mined], grouping))
         found[site] = [
-            _judged(document, templates, page.gold or "")
+            _tested(document, templates, page.gold or "")
             for document, page in zip(documents, of_site, strict=True)
         ]
     return found
 
 
-def _judged(document: Document, templates: SiteTemplates, gold: str) -> Judged:
+def _tested(document: Document, templates: SiteTemplates, gold: str) -> Tested:
     page = templates.marked(Page(document.html, document.columns, document.url))
     wanted = words.words(gold)
     alone = measures.overlap(words.words(document.text), wanted)
-    return Judged(document, page, templates.n_pages(page), wanted, alone)
+    return Tested(document, page, templates.n_pages(page), wanted, alone)
 
 
-def figures(sites: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
+def figures(sites: Mapping[str, Sequence[Tested]]) -> dict[str, Any]:
     """What each guard does to both halves of the sites, and which one the first half chooses."""
     alone = {site: measures.macro(page.alone for page in pages) for site, pages in sites.items()}
     halves = [sorted(site for site in sites if _half(site) == number) for number in (0, 1)]
@@ -88,13 +88,13 @@ def _half(site: str) -> int:
     return hashlib.sha256(site.encode()).digest()[-1] % 2
 
 
-def _after(judged: Judged, guard: Guard) -> Overlap:
-    document, blocks = judged.document, judged.page.blocks
-    kept, cut = template.taken_out(judged.page, document.kept, document.scores, judged.n_pages, guard)
+def _after(tested: Tested, guard: Guard) -> Overlap:
+    document, blocks = tested.document, tested.page.blocks
+    kept, cut = template.taken_out(tested.page, document.kept, document.scores, tested.n_pages, guard)
     if cut is None:
-        return judged.alone
+        return tested.alone
     text = plain_text(coverage.trimmed(blocks, cut), kept)
-    return measures.overlap(words.words(text), judged.gold)
+    return measures.overlap(words.words(text), tested.gold)
 
 
 def _effect(

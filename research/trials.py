@@ -1,7 +1,7 @@
 """Models trained to learn what matters: without a group of features, a language, a set, or most sites.
 
-A trial is a table of features and which pages teach and which are judged; what it is worth is the word F1 of
-each page that was judged.
+A trial is a table of features, the pages to train on and those to test; its result is the word F1 of each
+page that was tested.
 """
 
 import zlib
@@ -63,12 +63,12 @@ Marginals = Callable[[Model, Blocks], Float64]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What is learnt from which pages (rows), and which are judged."""
+    """The table of features, the rows of the pages to train on, and the rows of those to test."""
 
     name: str
     table: FeatureTable
-    learnt: Sequence[int]
-    judged: Sequence[int]
+    trained: Sequence[int]
+    tested: Sequence[int]
 
 
 def labelled(directory: Path) -> list[LabelledPage]:
@@ -83,14 +83,14 @@ def labelled(directory: Path) -> list[LabelledPage]:
 def train(trial: Trial, pages: Sequence[LabelledPage], options: TrainingOptions) -> Model:
     """The model of the trial's pages; those whose labels aren't reliable teach nothing."""
     return crf.train(
-        [pages[row] for row in trial.learnt if labelling.trainable(pages[row])], trial.table, options
+        [pages[row] for row in trial.trained if labelling.trainable(pages[row])], trial.table, options
     )
 
 
 def word_f1(trial: Trial, pages: Sequence[LabelledPage], model: Model, marginals: Marginals) -> list[float]:
-    """Word F1 of each page judged, decided as `victor` decides."""
+    """Word F1 of each page tested, decided as `victor` decides."""
     found = []
-    for row in trial.judged:
+    for row in trial.tested:
         page = pages[row]
         kept = decision.by_expected_f1(marginals(model, page.page.blocks), decision.n_words(page.page.blocks))
         found.append(measures.quality(cross_validation.word_overlap(page, kept)).f1)
@@ -120,37 +120,37 @@ def of_group(table: FeatureTable, group: str) -> list[str]:
 
 
 def without_groups(table: FeatureTable, fold_of: Sequence[int]) -> list[Trial]:
-    """Everything, and everything but each of GROUPS; all judged on the first fold."""
-    learnt, judged = _halves(fold_of)
+    """Everything, and everything but each of GROUPS; all tested on the first fold."""
+    trained, tested = _halves(fold_of)
     tables = {f"without {group}": without(table, of_group(table, group)) for group in GROUPS}
-    return [Trial(name, each, learnt, judged) for name, each in ({ALL_STAGES: table} | tables).items()]
+    return [Trial(name, each, trained, tested) for name, each in ({ALL_STAGES: table} | tables).items()]
 
 
 def of_shares(pages: Sequence[LabelledPage], table: FeatureTable, fold_of: Sequence[int]) -> list[Trial]:
-    """A growing share of the sites outside of the first fold, judged on that."""
-    learnt, judged = _halves(fold_of)
-    place = {row: zlib.crc32(pages[row].site.encode("utf-8", "replace")) / 2**32 for row in learnt}
-    chosen = {share: [row for row in learnt if place[row] < share] for share in SHARES}
-    return [Trial(f"{share:.0%} of the sites", table, rows, judged) for share, rows in chosen.items()]
+    """A growing share of the sites outside of the first fold, tested on that."""
+    trained, tested = _halves(fold_of)
+    place = {row: zlib.crc32(pages[row].site.encode("utf-8", "replace")) / 2**32 for row in trained}
+    chosen = {share: [row for row in trained if place[row] < share] for share in SHARES}
+    return [Trial(f"{share:.0%} of the sites", table, rows, tested) for share, rows in chosen.items()]
 
 
 def without_language(
     pages: Sequence[LabelledPage], table: FeatureTable, languages: Collection[str]
 ) -> list[Trial]:
-    """Each language judged by a model of pages in the others, from other sites."""
+    """Each language tested with a model of pages in the others, from other sites."""
     apart = ((language, *_apart(pages, language_of, language)) for language in languages)
-    return [Trial(language, table, others, judged) for language, others, judged in apart]
+    return [Trial(language, table, others, tested) for language, others, tested in apart]
 
 
 def without_set(
     pages: Sequence[LabelledPage], table: FeatureTable, sets: Collection[str]
 ) -> list[tuple[Trial, Trial]]:
-    """Each set judged by a model of the others' pages, from other sites; and the same without origins."""
+    """Each set tested with a model of the others' pages, from other sites; and the same without origins."""
     bare = without(table, of_group(table, ORIGINS))
     apart = ((name, *_apart(pages, lambda page: page.gold.set, name)) for name in sets)
     return [
-        (Trial(name, table, others, judged), Trial(name, bare, others, judged))
-        for name, others, judged in apart
+        (Trial(name, table, others, tested), Trial(name, bare, others, tested))
+        for name, others, tested in apart
     ]
 
 
@@ -158,9 +158,9 @@ def _apart(
     pages: Sequence[LabelledPage], kind_of: Callable[[LabelledPage], str | None], kind: str
 ) -> tuple[list[int], list[int]]:
     """The rows of other kinds and other sites, and those of the kind."""
-    judged = [row for row, page in enumerate(pages) if kind_of(page) == kind]
-    sites = {pages[row].site for row in judged}
-    return [row for row, page in enumerate(pages) if kind_of(page) != kind and page.site not in sites], judged
+    tested = [row for row, page in enumerate(pages) if kind_of(page) == kind]
+    sites = {pages[row].site for row in tested}
+    return [row for row, page in enumerate(pages) if kind_of(page) != kind and page.site not in sites], tested
 
 
 def language_of(page: LabelledPage) -> str | None:

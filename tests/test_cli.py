@@ -100,7 +100,7 @@ def test_a_plan_has_no_options_for_one_page(
         (b"page.html", "stdin holds a path, not a page"),
     ],
 )
-def test_what_is_no_page_on_stdin_is_called_what_it_is(stdin: bytes, says: str) -> None:
+def test_input_other_than_a_page_on_stdin_is_named_by_its_type(stdin: bytes, says: str) -> None:
     code, out, err = victor("clean", "-", stdin=stdin)
     (line,) = messages(err)
     assert (code, out) == (2, "")
@@ -410,7 +410,7 @@ def test_completion_knows_commands_options_values_and_files(
     assert "out" in completed("victor", "status", "o")
 
 
-def test_cleaners_lists_what_can_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cleaners_lists_the_names_that_can_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cleaners"]) == 0
     assert capsys.readouterr().out.split() == list(victor_spark.cleaners())
 
@@ -453,7 +453,7 @@ def home(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home" / "conf" / "cleaning.toml"
 
 
-def test_the_command_line_wins_over_conf_and_conf_over_what_is_built_in(
+def test_the_command_line_wins_over_conf_and_conf_over_the_built_in_values(
     home: Path, html: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home.write_text("[cleaning]\nthreshold = 0.0\n")
@@ -622,7 +622,7 @@ def test_a_library_s_thread_that_is_late_to_release_an_object_aborts_no_command(
     assert finished("program") == (4, b"the answer\n")
 
 
-def test_what_a_command_registered_for_the_exit_runs_before_the_process_ends(html: Path) -> None:
+def test_functions_registered_for_the_exit_run_before_the_process_ends(html: Path) -> None:
     script = (
         "import atexit, sys; from victor_spark import cli; sys.argv[1:] = ['clean', sys.argv[1]]; "
         "clean = cli._dispatch; "

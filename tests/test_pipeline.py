@@ -131,7 +131,7 @@ def test_str_and_bytes_of_a_page_give_the_same_document() -> None:
     assert (one.text, one.html, one.status) == (other.text, other.html, other.status)
 
 
-def test_what_a_string_says_of_its_charset_is_not_believed() -> None:
+def test_the_charset_declared_in_a_string_is_ignored() -> None:
     page = ARTICLE.replace("<title>", "<meta charset=windows-1251><title>Žluťoučký ")
     assert victor_spark.clean(page).title == "Žluťoučký The old bridge"
 
@@ -197,7 +197,7 @@ def test_the_keywords_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 1, ["<p>"], bytearray(b"<p>"), memoryview(b"<p>"), Path("x.html")])
-def test_what_is_neither_str_nor_bytes_is_a_type_error(wrong: Any) -> None:
+def test_html_that_is_neither_str_nor_bytes_is_a_type_error(wrong: Any) -> None:
     with pytest.raises(TypeError, match=type(wrong).__name__):
         victor_spark.clean(wrong)
 
@@ -299,13 +299,13 @@ def test_a_lower_threshold_keeps_a_subset(source: str, one: float, other: float)
 
 @given(source=articles)
 @settings(max_examples=30, deadline=None)
-def test_who_prefers_precision_keeps_no_more_and_who_prefers_recall_no_less(source: str) -> None:
+def test_preferring_precision_keeps_no_more_and_preferring_recall_no_less(source: str) -> None:
     kept = [cleaned(Settings(prefer=prefer), source).kept for prefer in ("precision", None, "recall")]
     assert not (kept[0] & ~kept[1]).any()
     assert not (kept[1] & ~kept[2]).any()
 
 
-def test_what_is_preferred_can_be_seen_in_the_sample_crawl(root: Path) -> None:
+def test_the_preference_changes_the_text_of_the_sample_crawl(root: Path) -> None:
     pages = [
         each
         for shard in inputs.resolve([str(root / "sample" / "crawl-00000.warc.gz")])

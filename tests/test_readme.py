@@ -41,7 +41,7 @@ def here(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
-def test_python_examples_print_what_is_shown_below_them(root: Path, here: Path, page: str) -> None:
+def test_python_examples_print_the_output_shown_below_them(root: Path, here: Path, page: str) -> None:
     examples, shown = blocks(root, "python", page), blocks(root, "text", page)
     assert examples
     for source, output in zip(examples, shown, strict=True):
@@ -71,7 +71,7 @@ def test_victor_writes_the_rows_of_shards(spark: SparkSession, root: Path, here:
             assert pq.read_table(here / output / "pages").num_rows > 0
 
 
-def test_spark_submit_is_told_a_job_that_is_there(root: Path) -> None:
+def test_spark_submit_gets_the_path_of_an_existing_job(root: Path) -> None:
     submitted = commands(root, "spark-submit")
     assert submitted
     for words in submitted:

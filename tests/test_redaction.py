@@ -64,7 +64,7 @@ SECRET = "hunter2"
         ("https://h.example/x?", "https://h.example/x?"),
     ],
 )  # fmt: skip
-def test_an_address_keeps_what_names_the_file_and_loses_what_opens_it(address: str, public: str) -> None:
+def test_an_address_keeps_the_name_of_the_file_and_loses_the_credentials(address: str, public: str) -> None:
     assert redacted(address) == public
     assert redacted(public) == public
 

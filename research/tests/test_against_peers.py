@@ -71,7 +71,7 @@ def test_a_page_that_a_peer_never_saw_is_refused() -> None:
 def test_peers_get_the_raw_html_and_what_fails_is_an_empty_output(tmp_path: Path) -> None:
     pages = [page for path in gold.find(write_sets(tmp_path, 1, 1)).values() for page in gold.read(path)]
     pages.append(GoldPage("nothing", "news", "", "A gold text of six words"))
-    found = list(peers_raw.judge(pages, ("resiliparse", "readability"), n_jobs=1))
+    found = list(peers_raw.measure(pages, ("resiliparse", "readability"), n_jobs=1))
     by_page = {(row.id, row.peer): row for row in found}
     assert len(by_page) == 6
     assert by_page["news/0/0", "resiliparse"].f1 > 0.9

@@ -1,4 +1,4 @@
-"""Counts, precision and recall of a later task; pages that can't be judged; what a failing cleaner costs."""
+"""Counts, precision and recall of a later task; pages that can't be tested; what a failing cleaner costs."""
 
 import json
 from pathlib import Path

@@ -77,7 +77,7 @@ def test_a_run_fills_every_section(data: Path, tmp_path: Path, monkeypatch: pyte
     written = output.read_text(encoding="utf-8")
     for name in (
         "pages",
-        "learnt",
+        "training pages",
         "claims",
         "ncleaner",
         "table 5",

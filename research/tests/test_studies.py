@@ -80,19 +80,19 @@ def test_larger_shares_hold_the_smaller_ones_and_none_of_the_fold_that_is_judged
     pages: list[LabelledPage],
 ) -> None:
     planned = trials.of_shares(pages, from_conf(trials.FEATURE_SET), trials.fold_of(pages, 2))
-    judged = {pages[row].site for row in planned[0].judged}
+    tested = {pages[row].site for row in planned[0].tested}
     for smaller, larger in pairwise(planned):
-        assert set(smaller.learnt) <= set(larger.learnt)
-    assert not judged & {pages[row].site for row in planned[-1].learnt}
-    assert len(planned[-1].learnt) + len(planned[-1].judged) == len(pages)
+        assert set(smaller.trained) <= set(larger.trained)
+    assert not tested & {pages[row].site for row in planned[-1].trained}
+    assert len(planned[-1].trained) + len(planned[-1].tested) == len(pages)
 
 
 def test_a_language_left_out_takes_its_sites_with_it(pages: list[LabelledPage]) -> None:
     moved = [replace(page, site="forum0.example") if page.site == "news0.example" else page for page in pages]
     (trial,) = trials.without_language(moved, from_conf(trials.FEATURE_SET), ["pl"])
-    assert {trials.language_of(moved[row]) for row in trial.judged} == {"pl"}
-    assert {trials.language_of(moved[row]) for row in trial.learnt} == {"en"}
-    assert {moved[row].site for row in trial.learnt} == {"news1.example", "news2.example", "news3.example"}
+    assert {trials.language_of(moved[row]) for row in trial.tested} == {"pl"}
+    assert {trials.language_of(moved[row]) for row in trial.trained} == {"en"}
+    assert {moved[row].site for row in trial.trained} == {"news1.example", "news2.example", "news3.example"}
 
 
 def run(*words: str) -> int:
@@ -106,7 +106,7 @@ def test_results_are_kept_and_not_made_twice(
     (tmp_path / "curve.json").write_text(
         json.dumps(
             {
-                name: {"n_learnt": 1, "n_judged": 2, "word_f1": 0.5, "mean_over_sets": 0.25}
+                name: {"n_trained": 1, "n_tested": 2, "word_f1": 0.5, "mean_over_sets": 0.25}
                 for name in ("10% of the sites", "25% of the sites", "50% of the sites")
             }
         )
@@ -130,7 +130,7 @@ def test_ablation_sets_groups_and_stages_beside_everything(
     assert "difference" not in found[trials.ALL_STAGES]
     for row in found.values():
         assert row["word_f1"] > 0.5
-        assert row["n_learnt"] + row["n_judged"] == 16
+        assert row["n_trained"] + row["n_tested"] == 16
 
 
 def test_a_language_is_compared_with_what_was_found_out_of_fold(
@@ -141,7 +141,7 @@ def test_a_language_is_compared_with_what_was_found_out_of_fold(
     found = json.loads((tmp_path / "languages.json").read_text())
     assert set(found) == {"en", "pl"}
     row = found["pl"]
-    assert (row["n_learnt"], row["n_judged"]) == (8, 8)
+    assert (row["n_trained"], row["n_tested"]) == (8, 8)
     assert row["with_it"] == pytest.approx(0.5)
     assert row["difference"]["mean"] == pytest.approx(row["word_f1"] - 0.5, abs=1e-5)
 
@@ -151,9 +151,9 @@ def test_a_set_left_out_takes_its_sites_with_it_and_is_judged_with_and_without_o
 ) -> None:
     moved = [replace(page, site="forum0.example") if page.site == "news0.example" else page for page in pages]
     ((trial, bare),) = trials.without_set(moved, from_conf(trials.FEATURE_SET), ["forum"])
-    assert (trial.learnt, trial.judged) == (bare.learnt, bare.judged)
-    assert {moved[row].gold.set for row in trial.judged} == {"forum"}
-    assert {moved[row].site for row in trial.learnt} == {"news1.example", "news2.example", "news3.example"}
+    assert (trial.trained, trial.tested) == (bare.trained, bare.tested)
+    assert {moved[row].gold.set for row in trial.tested} == {"forum"}
+    assert {moved[row].site for row in trial.trained} == {"news1.example", "news2.example", "news3.example"}
     assert not trial.table.silent
     silent = {bare.table.names[row] for row in bare.table.silent}
     assert silent == {name for name in trial.table.names if name.startswith("origin.")}

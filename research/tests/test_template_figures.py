@@ -57,7 +57,7 @@ def test_the_guard_is_chosen_on_one_half_and_measured_on_the_other(
     pages = [page for path in files.values() for page in gold.read(path)]
     shipped = pipeline.models(pipeline.Settings())
     sites = template_gain.by_site(pages, "host", 3)
-    found = template_guard.figures(template_guard.judged(sites, "victor", "host", lambda _: shipped))
+    found = template_guard.figures(template_guard.tested(sites, "victor", "host", lambda _: shipped))
     assert found["n_sites"] == [2, 2]
     assert found["chosen"]["halves"][0]["most_lost"] <= template_guard.MOST_LOST
     assert found["in_use"]["guard"]["min_pages"] == 10

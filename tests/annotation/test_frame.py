@@ -96,7 +96,7 @@ def test_a_trick_alone_is_dead_and_its_text_is_in_its_block(trick: str) -> None:
 
 
 @given(pages)
-def test_whatever_a_page_mixes_blocks_stay_whole_and_nothing_lives(parts: list[str]) -> None:
+def test_any_mixture_of_markup_keeps_its_blocks_and_loses_its_active_content(parts: list[str]) -> None:
     check("".join(parts))
 
 

@@ -111,13 +111,13 @@ def test_html_that_is_sent_becomes_a_page(server: Server) -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"input": 7}, {"input": "/no/such/page.html"}, {"html": ["x"]}])
-def test_what_cannot_be_opened_is_refused_in_one_line(server: Server, body: object) -> None:
+def test_an_input_that_cannot_be_opened_is_refused_in_one_line(server: Server, body: object) -> None:
     status, answer = server.ask("/api/open", body)
     assert status == 400
     assert answer["error"]["message"]
 
 
-def test_only_who_knows_the_token_sees_anything(server: Server) -> None:
+def test_without_the_token_every_request_is_refused(server: Server) -> None:
     assert server.raw("/api/page?page=0", Cookie="victor_token=guessed")[0] == 401
     assert server.raw("/frame?page=0", Cookie="victor_token=guessed")[0] == 401
     assert server.raw("/api/page?page=0", Origin="http://elsewhere.example")[0] == 403

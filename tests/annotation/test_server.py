@@ -32,7 +32,7 @@ def queue(tmp_path: Path) -> Iterator[Server]:
         yield started
 
 
-def test_a_session_tells_labels_pages_and_what_became_of_the_input(server: Server) -> None:
+def test_a_session_lists_labels_and_pages_and_the_result_of_the_import(server: Server) -> None:
     session = server.get("/api/session")
     assert [label["name"] for label in session["labels"]] == ["header", "text", "other"]
     assert (session["n_pages"], session["prelabelled"], len(session["practice"])) == (8, True, 2)
@@ -88,7 +88,7 @@ def test_an_action_sent_twice_is_done_once(server: Server) -> None:
     assert server.page(5, "Twice")["revision"] == state["revision"] + 1
 
 
-def test_a_second_window_is_told_the_state_instead_of_overwriting_it(server: Server) -> None:
+def test_a_second_window_receives_the_state_and_does_not_overwrite_it(server: Server) -> None:
     one, two = server.page(5, "Windows"), server.page(5, "Windows")
     server.label(one, 1, 1, 0)
     status, answer = server.act(two, "label", runs=[[1, 1]], label=1)
@@ -125,7 +125,7 @@ def test_an_action_that_makes_no_sense_is_refused_in_words(server: Server, actio
 @pytest.mark.parametrize(
     "path", ["/api/pages/999?annotator=A", "/frame/999", "/nothing", "/static/../app.py", "/api/x"]
 )
-def test_what_is_not_there_is_404(server: Server, path: str) -> None:
+def test_unknown_addresses_are_404(server: Server, path: str) -> None:
     assert server.raw(path)[0] == 404
 
 
@@ -263,7 +263,7 @@ def test_kill_9_and_restart_lose_nothing(tmp_path: Path) -> None:
     opened.close()
 
 
-def test_a_full_disk_is_said_in_words_and_costs_the_unsaved_action_only(tmp_path: Path) -> None:
+def test_a_full_disk_gives_a_clear_message_and_loses_the_unsaved_action_only(tmp_path: Path) -> None:
     kept = tmp_path / "a.sqlite"
     pages = write_pages(tmp_path / "pages")
     assert main(["annotate", str(pages), "--store", str(kept), "--no-prelabels", "--import-only"]) == 0
@@ -327,7 +327,7 @@ def test_a_token_is_needed_here_as_elsewhere(tmp_path: Path, host: str) -> None:
         assert chosen.ask("/api/session", Authorization=f"Bearer {token}")[0] == 401
 
 
-def test_the_store_and_what_lies_beside_it_are_their_owners_alone(tmp_path: Path) -> None:
+def test_only_the_owner_may_read_the_store_and_the_files_beside_it(tmp_path: Path) -> None:
     kept = tmp_path / "a.sqlite"
     before = os.umask(0)
     try:

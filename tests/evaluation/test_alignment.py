@@ -65,7 +65,7 @@ def test_a_page_that_is_all_gold_is_kept_whole(texts: list[list[str]]) -> None:
 
 
 @given(paragraphs, st.data())
-def test_dropped_paragraphs_are_told_from_kept_ones_with_other_words(
+def test_dropped_paragraphs_are_distinguished_from_kept_ones_with_other_words(
     texts: list[list[str]], data: st.DataObject
 ) -> None:
     kept = data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts)))

@@ -9,7 +9,7 @@ from victor_spark.evaluation import contained
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_every_step_has_one_result_whatever_happens(n_jobs: int) -> None:
+def test_every_step_has_exactly_one_result(n_jobs: int) -> None:
     tasks = ["fine", "raise at 1", "die at 0", "hang at 1", "die at 2", "also fine"]
     found = list(contained.results(tasks, chores.work(), n_jobs=n_jobs))
     expected = {f"{task}: {step} done" for task in tasks for step in range(3)}
@@ -29,12 +29,12 @@ def test_no_tasks_give_no_results_and_start_nothing() -> None:
     assert not list(contained.results([], chores.work(), n_jobs=2))
 
 
-def test_children_that_cannot_begin_raise_what_stopped_them() -> None:
+def test_children_that_cannot_begin_raise_the_reason() -> None:
     with pytest.raises(ValueError, match="no tools here"):
         list(contained.results(["fine"], chores.work(chores.make_nothing), n_jobs=1))
 
 
-def test_children_end_with_whoever_stops_listening() -> None:
+def test_children_end_when_their_results_are_no_longer_read() -> None:
     results = contained.results(["fine"] * 5, chores.work(), n_jobs=2)
     next(results)
     results.close()

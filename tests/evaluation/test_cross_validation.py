@@ -52,7 +52,7 @@ def judged(pages: Sequence[LabelledPage], cleaner: Cleaner) -> list[PageResult]:
     return [cross_validation.result(page, cleaner(page.page)) for page in pages]
 
 
-def test_no_cleaner_has_seen_the_site_it_is_judged_on(pages: list[LabelledPage]) -> None:
+def test_no_cleaner_has_seen_the_site_that_it_is_measured_on(pages: list[LabelledPage]) -> None:
     seen: list[set[str]] = []
 
     def train(training: Sequence[LabelledPage]) -> dict[str, Cleaner]:

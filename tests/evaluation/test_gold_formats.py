@@ -130,7 +130,7 @@ def _pages_too_many(path: Path) -> tuple[str, ...]:
         (_pages_too_many, UsageError, "--pages"),
     ],
 )
-def test_what_cannot_be_gold_is_one_clear_error(
+def test_a_file_that_is_no_gold_gives_one_clear_error(
     tmp_path: Path, make: object, error: type[VictorError], says: str
 ) -> None:
     assert callable(make)

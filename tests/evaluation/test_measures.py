@@ -83,7 +83,7 @@ def test_recall_only_grows_with_the_threshold() -> None:
     assert (np.diff(curve.recall) >= 0).all()
 
 
-def test_reliability_compares_what_is_stated_with_what_is_true() -> None:
+def test_reliability_compares_stated_probabilities_with_frequencies() -> None:
     p_other = np.array([0.95, 0.95, 0.95, 0.95, 0.2, 0.2])
     annotated = np.array([OTHER, OTHER, OTHER, TEXT, TEXT, HEADER], dtype=np.uint8)
     found = measures.reliability(p_other, annotated, n_ranges=10)

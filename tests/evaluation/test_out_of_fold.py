@@ -42,7 +42,7 @@ def write(path: Path, *cases: Case) -> list[PageRow]:
     return out_of_fold.read(path)
 
 
-def test_a_row_says_what_was_found_and_what_was_expected(tmp_path: Path) -> None:
+def test_a_row_holds_the_words_found_and_the_expected_f1(tmp_path: Path) -> None:
     (row,) = write(tmp_path / "rows", (STORY, (0.1, 0.9), (False, True)))
     assert (row.set, row.id, row.site, row.page_type, row.fold) == (
         "news",
@@ -57,7 +57,7 @@ def test_a_row_says_what_was_found_and_what_was_expected(tmp_path: Path) -> None
     assert row.unrejected == row.decided
 
 
-def test_a_page_given_up_says_what_it_would_have_been(tmp_path: Path) -> None:
+def test_a_row_of_a_rejected_page_holds_the_words_it_would_have_kept(tmp_path: Path) -> None:
     (row,) = write(tmp_path / "rows", (STORY, (0.01, 0.05), (False, False)))
     assert row.decided == out_of_fold.Decided(0, 0, 0.0)
     assert row.word_f1 == 0.0

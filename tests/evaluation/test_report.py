@@ -38,7 +38,7 @@ def parsed(html: str) -> _Text:
     return parser
 
 
-def test_what_the_other_text_lacks_is_marked() -> None:
+def test_words_that_the_other_text_lacks_are_marked() -> None:
     ours, gold = report.marked_sides("Home\nThe ferry sails <today>", "The ferry sails tomorrow")
     assert "".join(parsed(ours).marked) == "Home\n<today>"
     assert "".join(parsed(gold).marked) == "tomorrow"

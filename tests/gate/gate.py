@@ -42,7 +42,7 @@ MAX_ITERATIONS: Final = 60
 """Fewer than for a shipped model: the floors are about the code, and the gate takes minutes."""
 _MEASURE: Final = "words"
 _LEARNT: Final = ("victor", "victor-2008")
-"""The cleaners that are trained without the judged pages; training is the same for victor-2 as for victor."""
+"""The cleaners that are trained without the tested pages; training is the same for victor-2 as for victor."""
 _FLOORS: Final = Path(__file__).with_name("floors.toml")
 
 
@@ -97,8 +97,8 @@ def seen(pages: Sequence[GoldPage], *, n_jobs: int) -> dict[Key, Interval]:
     """Word F1 of every cleaner of ours as shipped, from html to text, per set and over all."""
     alone = tuple(name for name in CLEANERS if name != template.NAME)  # which needs a site's templates
     plan = measuring.plan(alone, (), (_MEASURE,))
-    judged = evaluate.locally(pages, plan, n_jobs=n_jobs)
-    rows = evaluate.table(list(track(judged, "seen pages", len(pages) * len(plan.names))), plan.names)
+    tested = evaluate.locally(pages, plan, n_jobs=n_jobs)
+    rows = evaluate.table(list(track(tested, "seen pages", len(pages) * len(plan.names))), plan.names)
     for failure in evaluate.failures(rows):
         print("gate: {cleaner} failed on {set} {id}: {status} ({reason})".format(**failure), file=sys.stderr)
     intervals: dict[Key, Interval] = {}
@@ -121,9 +121,9 @@ def unseen(pages: Sequence[GoldPage], *, n_jobs: int) -> dict[Key, Interval]:
         )
         results = cross_validation.cross_validate(labelled, recipe, n_folds=N_FOLDS, n_jobs=n_jobs)
         for name in (name for name in _LEARNT if MODELS[name] == folder):
-            judged = results[name]
-            f1 = [measures.quality(page.words).f1 for page in judged]
-            intervals |= _by_set(name, "unseen", [p.set for p in judged], [p.site for p in judged], f1)
+            tested = results[name]
+            f1 = [measures.quality(page.words).f1 for page in tested]
+            intervals |= _by_set(name, "unseen", [p.set for p in tested], [p.site for p in tested], f1)
     return intervals
 
 

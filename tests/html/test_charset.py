@@ -138,7 +138,7 @@ def test_charsets_of_seven_bits_are_known_by_their_escapes(
         b"<p>a zero byte\0 now and\0 then, wherever\0 it falls\0</p>" * 9,
     ],
 )
-def test_what_only_looks_like_an_escape_is_text(source: bytes) -> None:
+def test_bytes_that_only_look_like_an_escape_are_text(source: bytes) -> None:
     assert decode(source, None) == (source.decode(), "utf-8")
 
 
@@ -160,7 +160,7 @@ def test_parts_of_a_utf_8_page_that_are_windows_1252_are_read_as_such(header: st
         assert (read.charset, read.mixed_with) == ("utf-8", "windows-1252")
 
 
-def test_parts_of_a_utf_8_page_are_read_as_what_is_declared_beside_it_or_detected() -> None:
+def test_parts_of_a_utf_8_page_are_read_in_the_declared_or_detected_charset() -> None:
     russian = TEXTS["ru"][0]
     source = page(russian, "windows-1251").encode() + russian.encode("windows-1251")
     assert as_utf8(source, "utf-8").markup.decode() == page(russian, "windows-1251") + russian

@@ -109,7 +109,7 @@ spaced = st.text(st.sampled_from("abč1٣-.€ \n\xa0"), min_size=1).map(str.str
 
 
 @given(spaced)
-def test_tokens_of_spaced_scripts_are_what_split_gives(text: str) -> None:
+def test_tokens_of_spaced_scripts_equal_those_of_split(text: str) -> None:
     kinds = [
         (any(map(str.isalpha, token)), any(unicodedata.category(c)[0] == "N" for c in token))
         for token in text.split()

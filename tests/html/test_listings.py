@@ -459,7 +459,7 @@ def visible(markup: str) -> str:
 
 
 @given(markup=in_line, tag=st.sampled_from(["pre", "listing", 'div style="white-space:pre"']))
-def test_what_is_seen_of_preformatted_text_is_what_comes_out(markup: str, tag: str) -> None:
+def test_preformatted_text_comes_out_as_a_browser_shows_it(markup: str, tag: str) -> None:
     text = visible(markup) if "div" not in tag else visible("\n" + markup)
     shown = re.sub(r"\A\s*\n", "", text).rstrip()  # but for empty lines at both ends
     page = document(f"<{tag}>{markup}</{tag.split(maxsplit=1)[0]}>")

@@ -62,7 +62,7 @@ def test_containers_are_those_of_all_ancestors() -> None:
     ]
 
 
-def test_an_image_marks_what_follows_it_in_the_same_block_level_element() -> None:
+def test_an_image_marks_the_text_after_it_in_the_same_block_level_element() -> None:
     source = "<p>a<img>b <b>c</b></p><div>d <a><img>e</a> f</div>"
     assert ["img" in names for names in containers(source)] == [False, True, True, False, True, False]
 

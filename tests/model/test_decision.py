@@ -91,7 +91,7 @@ def test_the_wide_distribution_is_symmetric_and_likelier_at_the_extremes() -> No
 
 
 @given(scored)
-def test_what_is_kept_is_likelier_than_what_is_dropped(blocks: list[tuple[float, int]]) -> None:
+def test_kept_blocks_are_likelier_than_dropped_ones(blocks: list[tuple[float, int]]) -> None:
     marginals, words = columns(blocks)
     kept = decision.by_expected_f1(marginals, words)
     if kept.any() and not kept.all():

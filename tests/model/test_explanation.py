@@ -38,7 +38,7 @@ def test_the_stages_end_in_the_models_own_probability(model: Model) -> None:
         assert all(len(effects) <= MAX_EFFECTS for effects in (*report.first_effects, *report.last_effects))
 
 
-def test_what_sets_a_link_apart_is_named_and_speaks_against_it(model: Model) -> None:
+def test_the_features_that_set_a_link_apart_are_named_and_lower_its_probability(model: Model) -> None:
     sentence = "<p>A whole sentence, one of several, of a good many words.</p>"
     blocks = blocks_of(sentence * 4 + "<p><a>More</a></p>" + sentence * 4)
     report = explain(model, blocks).first_effects[4]

@@ -110,7 +110,7 @@ def test_reach_is_the_farthest_offset() -> None:
 
 
 @given(articles)
-def test_each_attribute_says_what_stands_where(source: str) -> None:
+def test_each_attribute_names_a_feature_and_its_offset(source: str) -> None:
     blocks = blocks_of(source)
     table, n_blocks = small_table(), len(blocks)
     codes = table.bins(table.values(blocks))

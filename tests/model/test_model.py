@@ -62,7 +62,7 @@ def refused(stored: bytes) -> str:
     return str(raised.value)
 
 
-def test_what_is_stored_is_loaded(trained: Trained) -> None:
+def test_a_stored_model_is_loaded_unchanged(trained: Trained) -> None:
     again = from_bytes(to_bytes(trained.model))
     assert again.table == trained.model.table
     assert again.about == trained.model.about
@@ -184,6 +184,6 @@ def test_the_weights_are_those_of_crfsuites_own_dump(trained: Trained, tmp_path:
     assert from_crfsuite(trained.path, table, {}).transitions.tolist() == trained.model.transitions.tolist()
 
 
-def test_a_model_keeps_what_is_said_about_it(model: Model) -> None:
+def test_a_model_keeps_its_description(model: Model) -> None:
     report = replace(model, about={"trained_on": "a few pages", "říjen": 3})
     assert from_bytes(to_bytes(report)).about == {"trained_on": "a few pages", "říjen": 3}

@@ -89,7 +89,7 @@ def hash_of(kind: str, name: str, root: Path) -> str:
         for name, published in hashes.items()
     ],
 )
-def test_a_published_name_means_what_it_meant(kind: str, name: str, published: str, root: Path) -> None:
+def test_a_published_name_keeps_its_meaning(kind: str, name: str, published: str, root: Path) -> None:
     assert hash_of(kind, name, root) == published
 
 

@@ -203,7 +203,7 @@ def test_padding_after_the_last_record_is_no_cut(
     assert cut_at(tmp_path / name, content, len(content))[1] is None
 
 
-def test_line_ends_that_a_writer_leaves_out_are_no_cut_where_that_can_be_told(tmp_path: Path) -> None:
+def test_line_ends_that_a_writer_omits_are_no_cut_where_the_two_can_be_distinguished(tmp_path: Path) -> None:
     """In a packed member, which is complete; in files with bare newlines; where the length counts them."""
     record = making.warc(making.http(making.page(1)))
     bare = record.replace(b"\r\n", b"\n").replace(b"Content-Length: ", b"X-Length: ", 1)

@@ -90,7 +90,7 @@ def test_waits_grow_are_spread_and_heed_the_server(monkeypatch: pytest.MonkeyPat
     ("code", "message"),
     [(404, "the server answered 404"), (403, "the server denies access (403"), (400, "answered 400")],
 )
-def test_what_no_other_try_helps_is_not_tried_again(site: Site, code: int, message: str) -> None:
+def test_permanent_errors_are_not_tried_again(site: Site, code: int, message: str) -> None:
     site.always(status(code))
     assert message in failure(site)
     assert len(site.answers) == 1
@@ -159,7 +159,7 @@ def test_an_empty_file_is_named(site: Site) -> None:
             resolve([f"{site.url}/a.warc.gz"])
 
 
-def test_what_is_packed_stays_packed(site: Site) -> None:
+def test_the_content_encoding_of_a_compressed_shard_is_ignored(site: Site) -> None:
     site.always(lambda handler: handler.answer(200, SHARD.content, fields={"Content-Encoding": "gzip"}))
     assert offsets(site) == SHARD.offsets[:-1]
 
@@ -174,7 +174,7 @@ def test_only_the_windows_asked_for_are_fetched(site: Site) -> None:
     assert site.asked == [(0, 1), (1000, 2000), (500_000, 500_100)]
 
 
-def test_what_is_read_in_sequence_is_fetched_in_growing_steps(site: Site) -> None:
+def test_sequential_reads_are_fetched_in_growing_steps(site: Site) -> None:
     site.files["/b"] = bytes(8 << 20)
     with storage.open_file(f"{site.url}/b") as file:
         while file.read(100_000):

@@ -90,7 +90,7 @@ def test_unknown_encodings_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip"])
-def test_a_short_cut_body_keeps_what_inflates(encoding: str) -> None:
+def test_a_short_cut_body_keeps_the_part_that_inflates(encoding: str) -> None:
     packed = PACKERS[encoding](PAGE)
     body = decoded(packed[: len(packed) // 2], encoding)
     assert (body.truncated, body.problem) == (True, None)
@@ -99,7 +99,7 @@ def test_a_short_cut_body_keeps_what_inflates(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", sorted(PACKERS))
-def test_a_cut_body_keeps_what_inflates(encoding: str) -> None:
+def test_a_cut_body_keeps_the_part_that_inflates(encoding: str) -> None:
     page = making.page(1, n_words=40_000)
     packed = PACKERS[encoding](page)
     body = decoded(packed[: len(packed) // 2], encoding)
@@ -109,7 +109,7 @@ def test_a_cut_body_keeps_what_inflates(encoding: str) -> None:
     assert page.startswith(body.payload)
 
 
-def test_a_body_spoilt_in_its_middle_keeps_what_comes_before() -> None:
+def test_a_body_damaged_in_its_middle_keeps_the_part_before() -> None:
     page = making.page(1, n_words=5_000)
     body = decoded(making.spoilt(gzip.compress(page)), "gzip")
     assert body.truncated
@@ -153,7 +153,7 @@ def test_a_bomb_within_a_bomb_stops_at_the_limit() -> None:
 
 
 @given(parts=st.lists(payloads, min_size=1, max_size=9), encoding=st.sampled_from(sorted(MEMBERS)))
-def test_a_body_of_several_members_holds_what_they_hold(parts: list[bytes], encoding: str) -> None:
+def test_a_body_of_several_members_holds_the_content_of_all(parts: list[bytes], encoding: str) -> None:
     packed = b"".join(map(MEMBERS[encoding], parts))
     assert decoded(packed, encoding) == http_body.Body(b"".join(parts))
 
@@ -220,7 +220,7 @@ def test_many_frames_and_chunks_are_all_there() -> None:
 
 
 @pytest.mark.parametrize("size", [6_000, 200_000])
-def test_a_damaged_frame_keeps_what_was_decoded_before(size: int) -> None:
+def test_a_damaged_frame_keeps_the_part_decoded_before(size: int) -> None:
     page = (PAGE * (size // len(PAGE) + 1))[:size]
     packed = zstandard.ZstdCompressor(write_checksum=True).compress(page)
     for broken in (packed[:-1] + bytes([packed[-1] ^ 1]), packed + b"\r\n"):

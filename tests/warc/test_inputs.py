@@ -109,7 +109,9 @@ def test_file_urls_are_paths(crawl: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["list.txt", "x.warc.gz", "x"])
-def test_the_content_tells_what_a_file_is(tmp_path: Path, content: bytes, kind: str, name: str) -> None:
+def test_the_type_of_a_file_follows_from_its_content(
+    tmp_path: Path, content: bytes, kind: str, name: str
+) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     assert [shard.kind for shard in resolve([str(path)])] == [
@@ -212,7 +214,9 @@ RUBBISH = {
 
 @pytest.mark.parametrize("what", RUBBISH)
 @pytest.mark.parametrize("name", ["rubbish", "rubbish.txt"])
-def test_what_is_no_input_is_called_what_it_is(tmp_path: Path, what: str, name: str) -> None:
+def test_a_file_of_another_type_is_refused_by_the_name_of_its_type(
+    tmp_path: Path, what: str, name: str
+) -> None:
     (tmp_path / name).write_bytes(RUBBISH[what])
     what = what.partition(",")[0]
     expected = f"{tmp_path}/{name} is {what}, not an archive, an html page or a list of paths"
@@ -231,7 +235,9 @@ def test_what_is_no_input_is_called_what_it_is(tmp_path: Path, what: str, name: 
         ("x.html", "html"),
     ],
 )
-def test_a_broken_file_is_what_its_name_promises(tmp_path: Path, what: str, name: str, kind: str) -> None:
+def test_the_type_of_a_broken_file_follows_from_its_name(
+    tmp_path: Path, what: str, name: str, kind: str
+) -> None:
     others = {
         "zeros": bytes(5000),
         "nothing": b"",

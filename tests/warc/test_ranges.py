@@ -109,7 +109,7 @@ def short_sight(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", sorted(SHARDS))
 @pytest.mark.parametrize("size", [300, 1000, 7001])
-def test_ranges_of_any_size_give_what_the_whole_shard_gives(folder: Path, name: str, size: int) -> None:
+def test_ranges_of_any_size_give_the_records_of_the_whole_shard(folder: Path, name: str, size: int) -> None:
     path = folder / f"{name}.warc"
     assert in_ranges(path, list(range(size, len(SHARDS[name]), size))) == whole(path)
 
@@ -154,7 +154,7 @@ def test_a_range_that_is_known_to_begin_with_a_record_is_one_record(folder: Path
         assert list(read(known)) == [record]
 
 
-def test_damage_where_a_record_is_known_to_begin_is_told(folder: Path) -> None:
+def test_damage_where_a_record_is_known_to_begin_is_reported(folder: Path) -> None:
     path = folder / "gzip.warc"
     (found,) = read(Shard(str(path), None, "warc", start=5, end=100, aligned=True))
     assert (found.status, found.warc_record_offset) == ("corrupt_record", 5)

@@ -51,7 +51,7 @@ def test_arc_records_come_with_their_offsets_and_lengths(reading: Reading, packi
     assert records[2].fetch_time == datetime(2024, 2, 29, 12, 34, 56, tzinfo=UTC)
 
 
-def test_a_record_carries_what_its_headers_say(reading: Reading, tmp_path: Path) -> None:
+def test_a_record_carries_the_values_of_its_headers(reading: Reading, tmp_path: Path) -> None:
     record = one(
         reading,
         making.http(PAGE, content_type='Text/HTML; Charset="ISO-8859-2"'),

@@ -111,7 +111,7 @@ def test_ranges_of_a_shard_over_http(site: str) -> None:
     assert [record for part in ranges for record in read(part)] == list(read(shard))
 
 
-def test_a_list_over_http_names_what_lies_beside_it(site: str) -> None:
+def test_a_list_over_http_names_files_relative_to_itself(site: str) -> None:
     shards = resolve([f"{site}/warc.paths"])
     assert [shard.path for shard in shards] == [f"{site}/crawl/a%20b.warc.gz", f"{site}/crawl/unnamed"]
     for shard in shards:
@@ -124,7 +124,7 @@ def test_a_local_list_with_a_base_url(site: str, tmp_path: Path) -> None:
     assert_read_whole(shard)
 
 
-def test_what_a_server_does_not_have_is_named(site: str) -> None:
+def test_a_file_that_the_server_does_not_have_is_named(site: str) -> None:
     with pytest.raises(InputError, match=rf"^{site}/gone\.warc\.gz: no such file$"):
         resolve([f"{site}/gone.warc.gz"])
     with pytest.raises(ShardError, match=rf"^{site}/gone\.warc\.gz: "):

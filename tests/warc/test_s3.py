@@ -136,7 +136,7 @@ def test_an_object_that_changes_while_it_is_read_is_an_error(client: Any) -> Non
         ("s3://", ""),
     ],
 )
-def test_what_is_not_there_is_named(client: Any, path: str, message: str) -> None:
+def test_a_missing_file_or_bucket_is_named(client: Any, path: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         resolve([path])
     assert str(caught.value).startswith(f"{path}: {message}")
@@ -150,7 +150,7 @@ def test_refused_access_is_named_and_not_tried_again(go_between: Between) -> Non
     assert len(go_between.ranges) == 1
 
 
-def test_missing_credentials_are_named_with_what_to_set(
+def test_missing_credentials_are_named_with_the_variables_to_set(
     client: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
