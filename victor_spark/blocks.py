@@ -28,7 +28,6 @@ LINES, PROSE, CODE = 1, 2, 3
 """Values of `Blocks.white_space` in preformatted text. LINES: line breaks count; PROSE and CODE: all white
 space counts. Elsewhere the value is 0: any white space counts as one space."""
 
-
 Scanned = Annotated[Int32, "markup", "row"]
 Measured = Annotated[Int32, "content", "row"]
 """The int32 columns that the kernels markup and content fill, each as a row of one array."""
@@ -203,6 +202,7 @@ class Column(NamedTuple):
 
 
 def _column(annotation: Any) -> Column:
+    """The column that an annotation such as Annotated[Int32, "markup", "row"] describes."""
     array, *notes = get_args(annotation)
     kind = get_args(array)[-1]  # np.dtype[np.int32]; since numpy 2.5 np.int32
     return Column(np.dtype((get_args(kind) or [kind])[0]), tuple(notes))
@@ -224,6 +224,7 @@ def zeros(n_blocks: int, *notes: str) -> dict[str, npt.NDArray[Any]]:
 
 @cache
 def _noted(notes: tuple[str, ...]) -> list[tuple[str, bool, np.dtype[Any]]]:
+    """Name, whether there is a row a block, and type of the columns that `zeros` makes."""
     return [
         (name, NOT_PER_BLOCK not in column.notes, column.dtype)
         for name, column in COLUMNS.items()

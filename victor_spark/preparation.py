@@ -53,7 +53,7 @@ class PageFacts:
 
 def prepare(
     source: bytes | str,
-    look: PageIdentifier,
+    identify: PageIdentifier,
     url: str | None = None,
     http_charset: str | None = None,
     lap: Lap = unmeasured,
@@ -64,14 +64,14 @@ def prepare(
     html, read_as = document.html, document.charset
     segmented = segment(html, document.elements)
     lap("segment")
-    blocks, language = look(segmented)
+    blocks, language = identify(segmented)
     misreadings: tuple[Misreading, ...] = ()
     while language.misreading and len(misreadings) < _MAX_MISREADINGS:
         if language.misreading != CONTROLS or (not misreadings and blocks.points.max() < _LATIN_1):
             read_as = charset.name(language.misreading.written_in)
         misreadings += (language.misreading,)
         html = reread(html, language.misreading)
-        blocks, language = look(segment(html, document.elements))
+        blocks, language = identify(segment(html, document.elements))
     lap("language")
     page = Page(html, blocks, url, blocks.title, language.language)
     markup = partial(_markup, document.markup, misreadings)
@@ -86,14 +86,14 @@ def _markup(markup: bytes, misreadings: tuple[Misreading, ...]) -> bytes:
 
 
 def prepare_text(
-    source: bytes, look: PageIdentifier, url: str | None = None, http_charset: str | None = None
+    source: bytes, identify: PageIdentifier, url: str | None = None, http_charset: str | None = None
 ) -> tuple[Page, PageFacts]:
     """A plain text as a page without a title, one block a line."""
     text, found = charset.decode(source, http_charset)
     lines = (line.strip() for line in text.translate(_ESCAPES).splitlines())
     paragraphs = "".join(f"<p>{line}</p>\n" for line in lines if line)
     html = f"<!DOCTYPE html><html><head></head><body>{paragraphs}</body></html>"
-    page, facts = prepare(html, look, url)
+    page, facts = prepare(html, identify, url)
     return page, replace(facts, charset=facts.charset or found)
 
 

@@ -42,10 +42,13 @@ _GOLD: Final = re.compile(r'<[^>]*\sdata-gold="([a-z]+)"(?:[^>]*\sdata-why="([^"
 
 @dataclass(frozen=True)
 class Assistant:
-    """A loaded model: its name, its language identification, and its labels of a page, a row of the store."""
+    """A loaded model: its name, its language identification, and its prelabels of a page.
+
+    `prelabel` gives the columns of the store's table `prelabel`, without the number of the page.
+    """
 
     name: str
-    look: PageIdentifier
+    identify: PageIdentifier
     prelabel: Callable[[Page], tuple[Any, ...]]
 
 
@@ -83,23 +86,23 @@ def renew(store: Store, predictor: Assistant) -> int:
     )
     n_renewed = 0
     for row in track(rows, "initial labels", len(rows)):
-        page, _ = preparation.prepare(content(store, row["id"]).markup, predictor.look, row["url"])
-        # A page imported by another version of the segmentation keeps its offsets and labels.
+        page, _ = preparation.prepare(content(store, row["id"]).markup, predictor.identify, row["url"])
+        # A page that another version of the segmentation imported keeps its offsets and labels.
         if len(page.blocks) == row["n_blocks"]:
             _set_prelabels(store, row["id"], predictor.prelabel(page))
             n_renewed += 1
     return n_renewed
 
 
-def _set_prelabels(store: Store, number: int, given: tuple[Any, ...]) -> None:
+def _set_prelabels(store: Store, number: int, prelabel: tuple[Any, ...]) -> None:
     with store.writing() as connection:
-        connection.execute("INSERT OR REPLACE INTO prelabel VALUES (?, ?, ?, ?, ?, ?)", (number, *given))
+        connection.execute("INSERT OR REPLACE INTO prelabel VALUES (?, ?, ?, ?, ?, ?)", (number, *prelabel))
 
 
 def add_inputs(
     store: Store,
     names: Sequence[str],
-    look: PageIdentifier,
+    identify: PageIdentifier,
     predictor: Assistant | None,
     *,
     limit: int | None,
@@ -123,7 +126,7 @@ def add_inputs(
     found, report = islice(read(), limit), reporter("reading records", limit or 0)
     while batch := list(islice(found, _PAGES_PER_TRANSACTION)):
         with store.writing():
-            counts.update(_add_record(store, record, look, predictor) for record in batch)
+            counts.update(_add_record(store, record, identify, predictor) for record in batch)
         report(counts.total(), "")
     erase()
     remark(store, f"{', '.join(_relative(shard.filename) for shard in shards[:3])}: {_in_words(counts)}")
@@ -167,12 +170,12 @@ def is_list_of_pages(name: str) -> bool:
     return storage.scheme(address) in ("http", "https") and file_types.by_name(address) not in ("warc", "arc")
 
 
-def _add_record(store: Store, record: Record, look: PageIdentifier, predictor: Assistant | None) -> str:
+def _add_record(store: Store, record: Record, identify: PageIdentifier, predictor: Assistant | None) -> str:
     """Adds the page of a record; returns the outcome, for a dropped record its status."""
     if record.status is not None or record.payload is None:
         return record.status or "error"
     markup, _ = charset.decode(record.payload, record.http_charset)
-    page, _ = preparation.prepare(markup, look, record.url)
+    page, _ = preparation.prepare(markup, identify, record.url)
     if not len(page.blocks):
         return _BARE
     offset = record.warc_record_offset

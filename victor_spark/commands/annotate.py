@@ -92,7 +92,7 @@ EXPORT_OPTIONS: Final = (
 
 
 def serve(arguments: argparse.Namespace) -> int:
-    """Adds the inputs to the store, then serves it."""
+    """Adds the inputs to the store, then serves the application."""
     from victor_spark import pipeline
     from victor_spark.annotation import app, importing, serving, store
     from victor_spark.annotation.progress import Plan
@@ -111,17 +111,17 @@ def serve(arguments: argparse.Namespace) -> int:
     wanted = store.parse_labels(arguments.label) if arguments.label else None
     if arguments.no_prelabels:
         predictor, name = None, None
-        look = page_identifier(pipeline.language_models()[pipeline.PROFILES], block_features=False)
+        identify = page_identifier(pipeline.language_models()[pipeline.PROFILES], block_features=False)
     else:
         predictor = importing.assistant(pipeline.Settings(arguments.cleaner, model=arguments.model))
-        look, name = predictor.look, predictor.name
+        identify, name = predictor.identify, predictor.name
     with closing(store.create_or_open(path, wanted)) as kept:
         try:
             importing.add_practice(kept)
             if predictor and (n_renewed := importing.renew(kept, predictor)):
                 log(f"{n_renewed} pages have new initial labels by {name}")
             if inputs := [_fetched(each, path, arguments) for each in arguments.inputs]:
-                importing.add_inputs(kept, inputs, look, predictor, limit=arguments.limit)
+                importing.add_inputs(kept, inputs, identify, predictor, limit=arguments.limit)
             if not arguments.import_only:
                 application = partial(app.application, app.Workspace(kept, plan, name))
                 token = None if arguments.no_token else arguments.token or kept.token
@@ -173,12 +173,14 @@ def agreement(arguments: argparse.Namespace) -> int:
 
 
 def _lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """The report as lines of text."""
+
     def number(value: float | None) -> str:
         return "undefined" if value is None else f"{value:.3f}"
 
-    for who in report["annotators"]:
-        speed = f"{who['pages_per_hour']:g} pages an hour" if who["pages_per_hour"] else "speed unknown"
-        yield f"{who['name']}: {who['n_done']} pages done, {who['n_skipped']} skipped, {speed}"
+    for one in report["annotators"]:
+        speed = f"{one['pages_per_hour']:g} pages an hour" if one["pages_per_hour"] else "speed unknown"
+        yield f"{one['name']}: {one['n_done']} pages done, {one['n_skipped']} skipped, {speed}"
     yield f"{report['n_pages']} pages done by two or more, {report['n_blocks']} blocks"
     for pair in report["pairs"]:
         measured = f"kappa {number(pair['kappa'])}, agreement {number(pair['agreement'])}"
@@ -186,9 +188,9 @@ def _lines(report: Mapping[str, Any]) -> Iterator[str]:
     if report["pairs"]:
         yield f"Fleiss' kappa: {number(report['fleiss'])}"
     for page in report["disagreements"]:
-        judged = f"decided by {page['judged']}" if page["judged"] else "not decided"
+        state = f"decided by {page['judged']}" if page["judged"] else "not decided"
         where = page["url"] or page["title"] or f"page {page['page']}"
-        yield f"{page['n_differing']} of {page['n_blocks']} blocks differ, {judged}: {where}"
+        yield f"{page['n_differing']} of {page['n_blocks']} blocks differ, {state}: {where}"
     yield from report["messages"]
 
 

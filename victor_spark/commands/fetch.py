@@ -28,7 +28,6 @@ _SHOWN: Final = 10
 _POLITE: Final = Politeness()
 _LARGEST: Final = f"largest page (default: {Limits.max_bytes >> 20}M)"
 
-
 OPTIONS: Final = (
     option("URLS.txt", "a text file, one address per line", dest="urls"),
     option("--output FILE.warc.gz", "the WARC file to create or append to", required=True),
@@ -58,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--output {output}: the name must end in .warc.gz")
     listed = addresses.read(Path(arguments.urls))
     if n := len(listed.bad):
-        log(f"{n} line{'s' * (n != 1)} of {arguments.urls} skipped: {listed.bad[0]}{', …' * (n > 1)}")
+        lines = "1 line" if n == 1 else f"{n} lines"
+        log(f"{lines} of {arguments.urls} skipped: {listed.bad[0]}{', …' if n > 1 else ''}")
     limits = Limits(
         seconds=arguments.timeout,
         connect_seconds=min(Limits.connect_seconds, arguments.timeout),
@@ -83,7 +83,7 @@ def fetch(
     from victor_spark.fetch.crawl import Crawl
 
     report, numbers = reporter("fetching", len(listed)), count(1)
-    complete = True
+    is_complete = True
     with warc_file.opened(output, user_agent) as warc:
         if warc.n_cut:
             log(f"{output}: removed an incomplete record of {warc.n_cut} bytes at its end")
@@ -92,7 +92,7 @@ def fetch(
             asyncio.run(crawl.run(listed, user_agent, limits))
         except KeyboardInterrupt:
             log("stopped; run the same command again to resume", "warning")
-            complete = False
+            is_complete = False
     for status, n in Counter(status for status, _ in crawl.ended.values()).most_common():
         log(f"{n:>7} {status}")
     failed = [f"  {status}: {url} ({why})" for url, (status, why) in crawl.ended.items() if why]
@@ -100,7 +100,7 @@ def fetch(
         log(line)
     if len(failed) > _SHOWN:
         log(f"  … and {len(failed) - _SHOWN} more")
-    return crawl.ended, complete, any(not url.endswith("/robots.txt") for url in warc.known)
+    return crawl.ended, is_complete, any(not url.endswith("/robots.txt") for url in warc.known)
 
 
 _CODES: Final = {

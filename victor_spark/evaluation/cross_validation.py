@@ -52,6 +52,7 @@ class PageResult:
 Results: TypeAlias = dict[str, list[PageResult]]
 """Name of the cleaner → a result a page, in the order of the pages."""
 FoldResults: TypeAlias = dict[int, dict[str, PageResult]]
+"""Row of a page → name of the cleaner → its result."""
 
 
 def cross_validate(
@@ -65,8 +66,8 @@ def cross_validate(
 
     def run(fold: int) -> FoldResults:
         """The results of the pages of one fold, by their row."""
-        seen = [page for page, own in zip(pages, fold_of, strict=True) if own != fold]
-        cleaners = train([page for page in seen if labelling.trainable(page)])
+        others = [page for page, own in zip(pages, fold_of, strict=True) if own != fold]
+        cleaners = train([page for page in others if labelling.trainable(page)])
         return {
             row: {name: result(pages[row], clean(pages[row].page), fold) for name, clean in cleaners.items()}
             for row in np.flatnonzero(fold_of == fold).tolist()
@@ -83,6 +84,7 @@ _forked: Callable[[int], FoldResults] | None = None
 
 
 def _each(run: Callable[[int], FoldResults], n_folds: int, n_jobs: int) -> Iterator[FoldResults]:
+    """The results of the folds, in the order in which they are done."""
     global _forked  # noqa: PLW0603 - inherited by the children, see above
     if n_jobs <= 1:
         yield from map(run, range(n_folds))
@@ -244,4 +246,5 @@ def write_out_of_fold(path: Path, pages: Sequence[LabelledPage], results: Sequen
 
 
 def _counts(found: Overlap, expected_f1: float) -> dict[str, float]:
+    """One output in a row: words found, words in common with the gold, and the expected F1."""
     return {"n_found": found.n_found, "n_common": found.n_common, "expected_f1": round(expected_f1, 6)}

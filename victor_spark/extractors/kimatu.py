@@ -122,7 +122,10 @@ def quotes(blocks: KimatuBlocks, sure: Bool, constants: Constants) -> Bool:
 def _earlier(
     sure: Sequence[int], joined: Sequence[Sequence[str]], min_words: int
 ) -> Iterator[tuple[int, Sequence[int]]]:
-    """Long enough blocks and the sure ones before each, the nearest of them when MAX_PAIRS runs out."""
+    """Blocks with at least `min_words` words, and the sure blocks before each.
+
+    At most MAX_PAIRS pairs in all: of the last block's, those with the nearest sure blocks.
+    """
     budget = MAX_PAIRS
     for row, own in enumerate(joined):
         n_earlier = bisect_left(sure, row)
@@ -134,6 +137,7 @@ def _earlier(
 
 
 def _quotes_any(own: Sequence[str], others: Sequence[Sequence[str]], share: float) -> bool:
+    """Whether the common subsequence with any of the others covers this share of the words."""
     needed = share * len(own)
     bag = Counter(own)
     return any(
@@ -170,5 +174,7 @@ def headings(found: Elements, page: Blocks, max_words: int) -> Bool:
     last = np.searchsorted(found.of_block, np.arange(n), side="right") - 1
     short = found.n_words <= max_words
     in_list = page.in_list_item[found.first] > 0
-    open_ended = page.sentence_end[last] == 0
-    return np.asarray(short & ((page.heading_level[found.first] > 0) | (all_bold & open_ended & ~in_list)))
+    no_sentence_end = page.sentence_end[last] == 0
+    return np.asarray(
+        short & ((page.heading_level[found.first] > 0) | (all_bold & no_sentence_end & ~in_list))
+    )

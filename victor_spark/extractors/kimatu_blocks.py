@@ -29,7 +29,6 @@ _MARK: Final = re.compile(
 )
 """Punctuation where a phrase begins or ends."""
 
-
 _TAG: Final = re.compile(TAG)
 _ATTRIBUTE: Final = re.compile(r'([^\s=]++)(?:="([^"]*+)")?')
 
@@ -67,7 +66,7 @@ def appearance(page: Page) -> tuple[Int32, Int32]:
     tags = _TAG.finditer(page.html)
     tag = next(tags, None)
     for start, paragraph in zip(page.blocks.start.tolist(), page.blocks.paragraph.tolist(), strict=True):
-        lowest = len(open_elements)  # the least number of them since the block before
+        lowest = len(open_elements)  # the smallest number of open elements since the block before
         while tag is not None and tag.start() < start:
             if tag[1]:
                 del open_elements[max(len(open_elements) - 1, 1) :]
@@ -202,6 +201,7 @@ def sums(groups: Int32, counts: Column, n_groups: int) -> Float64:
 
 
 def _n_marks(blocks: Blocks) -> Column:
+    """How many such marks each block has."""
     places = np.fromiter((match.start() for match in _MARK.finditer(blocks.text)), np.int64)
     rows = np.searchsorted(blocks.text_start, places, side="right") - 1
     return np.bincount(rows, minlength=len(blocks))

@@ -52,7 +52,8 @@ def taken_out(
     """The kept blocks that stay, and which code points of the text are cut out of these.
 
     `n_pages`: how many pages of the site the templates come from. After a trained cleaner, templates remove
-    only blocks with a high P(other) (Guard). Headings stay, too: a site's lists hold its articles' titles.
+    only blocks with a high P(other) (`Guard`), and no headings: the lists of a site hold the titles of its
+    articles, so that these are templates, too.
     """
     blocks, cut = page.blocks, page.in_template
     if cut is None or not (kept & (blocks.template_share > 0)).any():

@@ -125,8 +125,8 @@ def clean(writing: Writing, wave: int) -> Written:
         planned = plan.frame(writing.spark, splits, n=n_tasks)
         target = tasks.Target(staged, writing.task.request.schema, rows.folders)
         cleaning = partial(tasks.clean_partition, task=writing.task, seconds=seconds)
-        only_spark = isinstance(files, HadoopFiles)  # reaches the output
-        if only_spark or rows.file_bytes or writing.task.request.spark.engine == "rdd":
+        spark_writes = isinstance(files, HadoopFiles)  # tasks cannot write there themselves
+        if spark_writes or rows.file_bytes or writing.task.request.spark.engine == "rdd":
             ddl = tables.ddl(writing.task.request.schema)
             if writing.task.request.spark.engine == "rdd":
                 cleaned = planned.rdd.mapPartitions(partial(tasks.clean_rows, clean=cleaning))
@@ -134,7 +134,7 @@ def clean(writing: Writing, wave: int) -> Written:
             else:
                 pages = planned.mapInArrow(cleaning, ddl)
             pages = rebalanced(pages, rows.file_bytes, rows.folders) if rows.file_bytes else pages
-            if only_spark:
+            if spark_writes:
                 write(pages, staged, rows.folders)
                 return Written(started, seconds)
             reports = pages.mapInArrow(partial(tasks.write_partition, target=target), tasks.REPORT_DDL)
@@ -203,8 +203,8 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
     """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it."""
     context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
     context.addJobTag(writing.run_id)
-    asked = None if logs.FIELDS is None else json.dumps({**logs.FIELDS, "wave": wave})
-    context.setLocalProperty(tasks.LOG_FIELDS, asked)  # type: ignore[arg-type]
+    log_fields = None if logs.FIELDS is None else json.dumps({**logs.FIELDS, "wave": wave})
+    context.setLocalProperty(tasks.LOG_FIELDS, log_fields)  # type: ignore[arg-type]
     context.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type] # as PySpark's own tests do
     context.setJobGroup(group, f"victor clean, wave {wave}", interruptOnCancel=True)
     writing.tally.begin(group, weight=weight, n_tasks=n_tasks)
@@ -219,7 +219,7 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
 
 @contextmanager
 def disk_errors(location: str) -> Iterator[None]:
-    """Errors of a disk or store, of damaged files, and of containers that YARN killed, in one line."""
+    """Turns errors of disks and stores, damaged files, and containers that YARN killed into one line."""
     try:
         yield
     except VictorError:
@@ -232,10 +232,10 @@ def disk_errors(location: str) -> Iterator[None]:
             why = f"{where}: {REFUSALS[code]} ({code}); the same command resumes when that is mended"
             raise OutputError(why) from error
         if found := _UNREADABLE.search(str(error)):
-            is_unreadable = found[0].startswith(UNREADABLE)
-            mend = f"remove {output.FIRST_PASS} from OUT, and the same command begins anew"
-            mended = mend if is_unreadable else "the same command resumes when that is mended"
-            raise OutputError(f"{found[0]}; {mended}") from error
+            advice = "the same command resumes when that is mended"
+            if found[0].startswith(UNREADABLE):
+                advice = f"remove {output.FIRST_PASS} from OUT, and the same command begins anew"
+            raise OutputError(f"{found[0]}; {advice}") from error
         if found := _KILLED.search(str(error)):
             advice = "raise spark.executor.memoryOverhead, and the same command resumes"
             raise ConfigurationError(f"YARN killed a container ({found[1]}): {advice}") from error

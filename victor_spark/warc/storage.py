@@ -122,12 +122,11 @@ def unusable(path: str) -> str | None:
         return "a broken link" if os.path.islink(path) else "no such file"
     except OSError as error:
         return one_line(error)
-    why = None if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
     if kind := _SPECIAL.get(stat.S_IFMT(mode)):
-        why = f"a {kind}, not a regular file"
-    elif os.path.islink(path) and Path(path).parent.resolve().is_relative_to(os.path.realpath(path)):
-        why = "a link to a folder around it"
-    return why
+        return f"a {kind}, not a regular file"
+    if os.path.islink(path) and Path(path).parent.resolve().is_relative_to(os.path.realpath(path)):
+        return "a link to a folder around it"
+    return None if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
 
 
 def printable(path: str) -> str:
@@ -143,7 +142,7 @@ def files_below(directory: str) -> list[str]:
     found: list[str] = []
     for folder, names in _walked(directory):
         paths = (os.path.join(folder, name) for name in names if not name.startswith("."))
-        found += [path for path in paths if _is_usable(path, unusable(path))]
+        found += filter(_is_usable, paths)
     return sorted(found)
 
 
@@ -151,14 +150,18 @@ def matching(pattern: str) -> list[str]:
     """The files a glob matches, sorted (`**` matches folders of any depth); unusable ones are logged."""
     if scheme(pattern) is not None:
         return _listed(pattern, "glob")
-    return sorted(path for path in _locally_matching(pattern) if _is_usable(path, unusable(path)))
+    return sorted(filter(_is_usable, _locally_matching(pattern)))
 
 
-def _is_usable(path: str, why: str | None) -> bool:
-    """Whether an entry of a folder is usable; logs the reason why it is skipped."""
-    if why is not None:
-        _LOGGER.warning("skipped %s: %s", printable(path), why)
-    return why is None
+def _is_usable(path: str) -> bool:
+    """Whether a path can be an input; if not, logs the reason."""
+    if reason := unusable(path):
+        _log_skipped(path, reason)
+    return reason is None
+
+
+def _log_skipped(path: str, reason: str) -> None:
+    _LOGGER.warning("skipped %s: %s", printable(path), reason)
 
 
 def _walked(top: str) -> Iterator[tuple[str, list[str]]]:
@@ -167,12 +170,12 @@ def _walked(top: str) -> Iterator[tuple[str, list[str]]]:
     def refuse(error: OSError) -> None:
         if error.filename == top:
             raise error
-        _is_usable(error.filename, one_line(error))
+        _log_skipped(error.filename, one_line(error))
 
     for folder, folders, names in os.walk(top, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        for path in (os.path.join(folder, name) for name in folders):
-            _is_usable(path, "a link to a folder, not followed" if os.path.islink(path) else None)
+        for path in filter(os.path.islink, (os.path.join(folder, name) for name in folders)):
+            _log_skipped(path, "a link to a folder, not followed")
         yield folder, names
 
 
