@@ -26,6 +26,7 @@ _CONTENT: Final = slice(OTHER)  # header and text come first
 
 N_RESAMPLES: Final = 2000
 LEVEL: Final = 0.95
+_SEED: Final = 0
 _BATCH: Final = 1 << 22
 """The most cells of the matrix of draws that are computed at a time (32 MB)."""
 
@@ -193,10 +194,10 @@ def interval(values: Sequence[float], sites: Sequence[str]) -> Interval:
     return Interval(float(column.mean()), float(np.median(column)), float(low), float(high), len(column))
 
 
-def intervals(values: Float64, sites: Sequence[str], *, seed: int = 0) -> tuple[Float64, Float64]:
+def intervals(values: Float64, sites: Sequence[str]) -> tuple[Float64, Float64]:
     """The lower and upper bound of every column's mean; NaN marks pages that a column has no value of."""
     sums, counts = _by_site(values, sites)
-    random, n = np.random.default_rng(seed), len(sums)
+    random, n = np.random.default_rng(_SEED), len(sums)
     drawn = (random.multinomial(n, np.full(n, 1 / n), size=n_draws) for n_draws in _batches(n))
     means = np.concatenate([_ratio(draws @ sums, draws @ counts) for draws in drawn])
     tail = (1 - LEVEL) / 2
@@ -207,19 +208,19 @@ def intervals(values: Float64, sites: Sequence[str], *, seed: int = 0) -> tuple[
     return low, high
 
 
-def differences(first: Float64, second: Float64, sites: Sequence[str], *, seed: int = 0) -> list[Difference]:
+def differences(first: Float64, second: Float64, sites: Sequence[str]) -> list[Difference]:
     """Column by column: first − second over the pages that both have values of."""
     values = first - second
     sums, counts = _by_site(values, sites)
     means = _ratio(sums.sum(axis=0), counts.sum(axis=0))
-    low, high = intervals(values, sites, seed=seed)
-    columns = (means, low, high, _exchanged(sums, seed), counts.sum(axis=0).astype(int))
+    low, high = intervals(values, sites)
+    columns = (means, low, high, _exchanged(sums), counts.sum(axis=0).astype(int))
     return [Difference(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def _exchanged(sums: Float64, seed: int) -> Float64:
+def _exchanged(sums: Float64) -> Float64:
     """Approximate randomisation: p of the two-sided test that exchanges the columns of whole sites."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(_SEED)
     observed = np.abs(sums.sum(axis=0))
     n_as_far = np.zeros(sums.shape[1])
     for rows in _batches(len(sums)):

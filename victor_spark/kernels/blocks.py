@@ -60,8 +60,8 @@ def layout(
         if linked[i]:
             sums[num.SUM_LINKED, p] += n_words[i]
         sums[num.SUM_SENTENCES, p] += n_sentences[i]
-    _group(path, places, num.PLACE_PATH, p + 1, key, slots)
-    _group(class_path, places, num.PLACE_CLASS, p + 1, key, slots)
+    _find_firsts(path, places, num.PLACE_BLOCK, num.PLACE_PATH, p + 1, key, slots)
+    _find_firsts(class_path, places, num.PLACE_BLOCK, num.PLACE_CLASS, p + 1, key, slots)
     return (cython.cast(cython.longlong, last_element + 1) << 32) | (p + 1)
 
 
@@ -93,7 +93,11 @@ def of_page(
         words += n_words[i]
         sentences += n_sentences[i]
         depths += depth[i]
-    _twins(letters_hash, key, slots, twins)
+        twins[num.TWINS_COUNT, i] = cython.cast(cython.int, i)  # the block itself, until it is counted
+    _find_firsts(letters_hash, twins, num.TWINS_COUNT, num.TWINS_FIRST, n, key, slots)
+    for i in range(n):
+        twins[num.TWINS_COUNT, i] = 0
+        twins[num.TWINS_COUNT, twins[num.TWINS_FIRST, i]] += 1
     page[num.DOCUMENT_WORD_COUNT] = words
     page[num.DOCUMENT_SENTENCE_COUNT] = sentences
     page[num.DOCUMENT_BLOCK_COUNT] = n
@@ -168,64 +172,32 @@ def of_blocks(
 
 
 @cython.cfunc
-def _group(
+def _find_firsts(
     hashes: cython.const[cython.ulonglong][::1],
-    places: cython.int[:, ::1],
+    table: cython.int[:, ::1],
+    of_block: cython.Py_ssize_t,
     row: cython.Py_ssize_t,
     n: cython.Py_ssize_t,
     key: cython.ulonglong,
     slots: cython.int[::1],
-) -> cython.void:
-    """places[row, p]: the number (0, 1, …) of the hash that paragraph p's first block has."""
+) -> cython.int:
+    """table[row, k]: the first entry with the hash of entry k, which is that of block table[of_block, k]."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
-    n_groups: cython.int = 0
-    for p in range(slots.shape[0]):
-        slots[p] = -1
-    for p in range(n):
-        code = hashes[places[num.PLACE_BLOCK, p]]
-        slot = _slot(code, key, mask)
-        while slots[slot] >= 0 and hashes[places[num.PLACE_BLOCK, slots[slot]]] != code:
-            slot = (slot + 1) & mask
-        if slots[slot] < 0:
-            slots[slot] = cython.cast(cython.int, p)
-            places[row, p] = n_groups
-            n_groups += 1
-        else:
-            places[row, p] = places[row, slots[slot]]
-
-
-@cython.cfunc
-def _twins(
-    hashes: cython.const[cython.ulonglong][::1],
-    key: cython.ulonglong,
-    slots: cython.int[::1],
-    twins: cython.int[:, ::1],
-) -> cython.void:
-    """For each block the first block with the same letters, and for that one the number of such blocks."""
-    mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
-    for i in range(slots.shape[0]):
-        slots[i] = -1
-    for i in range(hashes.shape[0]):
-        slot = _slot(hashes[i], key, mask)
-        while slots[slot] >= 0 and hashes[slots[slot]] != hashes[i]:
-            slot = (slot + 1) & mask
-        twins[num.TWINS_COUNT, i] = 0
-        if slots[slot] < 0:
-            slots[slot] = cython.cast(cython.int, i)
-        twins[num.TWINS_FIRST, i] = slots[slot]
-        twins[num.TWINS_COUNT, slots[slot]] += 1
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _slot(code: cython.ulonglong, key: cython.ulonglong, mask: cython.ulonglong) -> cython.ulonglong:
-    """Where a hash goes in a table of mask + 1 slots; see `kernels.KEY`."""
     all_bits: cython.ulonglong = 18446744073709551615
     prime: cython.ulonglong = 15485907386658061715
-    slot: cython.ulonglong = ((code ^ key) * prime) & all_bits
-    slot = ((slot ^ (slot >> 32)) * key) & all_bits
-    return ((((slot ^ (slot >> 32)) * prime) & all_bits) >> 32) & mask
+    for k in range(slots.shape[0]):
+        slots[k] = -1
+    for k in range(n):
+        code = hashes[table[of_block, k]]
+        slot: cython.ulonglong = ((code ^ key) * prime) & all_bits
+        slot = ((slot ^ (slot >> 32)) * key) & all_bits
+        slot = ((((slot ^ (slot >> 32)) * prime) & all_bits) >> 32) & mask
+        while slots[slot] >= 0 and hashes[table[of_block, slots[slot]]] != code:
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot] = cython.cast(cython.int, k)
+        table[row, k] = slots[slot]
+    return 0
 
 
 @cython.cfunc

@@ -56,7 +56,18 @@ def match(
             longest = _runs(b, b_low, b_high, a, a_low, a_high, root, states, edges, ends, num.ENDS_B)
         if longest == 0:
             continue
-        _list_ends(a_low, a_high, b_low, b_high, states, ends)
+        # Per state the ends in b of its run, ascending: STATE_END the first, ENDS_NEXT the next.
+        for i in range(a_low, a_high):
+            if ends[num.ENDS_A, i] >= 0:
+                states[num.STATE_END, ends[num.ENDS_A, i]] = -1
+        for j in range(b_low, b_high):
+            if ends[num.ENDS_B, j] >= 0:
+                states[num.STATE_END, ends[num.ENDS_B, j]] = -1
+        for j in range(b_high - 1, b_low - 1, -1):
+            state = ends[num.ENDS_B, j]
+            if state >= 0:
+                ends[num.ENDS_NEXT, j] = states[num.STATE_END, state]
+                states[num.STATE_END, state] = j
         a_done = a_low
         b_done: cython.int = b_low
         i = a_low + longest - 1
@@ -103,32 +114,6 @@ def _with_parts(
     pending[num.PENDING_B_LOW, n_pending] = b_low
     pending[num.PENDING_B_HIGH, n_pending] = b_high
     return n_pending + 1
-
-
-@cython.cfunc
-@cython.inline
-def _list_ends(
-    a_low: cython.int,
-    a_high: cython.int,
-    b_low: cython.int,
-    b_high: cython.int,
-    states: cython.int[:, ::1],
-    ends: cython.int[:, ::1],
-) -> cython.int:
-    """For each state the ends in `b` of its run, ascending: STATE_END is the first, ENDS_NEXT the next."""
-    j: cython.int
-    for i in range(a_low, a_high):
-        if ends[num.ENDS_A, i] >= 0:
-            states[num.STATE_END, ends[num.ENDS_A, i]] = -1
-    for j in range(b_low, b_high):
-        if ends[num.ENDS_B, j] >= 0:
-            states[num.STATE_END, ends[num.ENDS_B, j]] = -1
-    for j in range(b_high - 1, b_low - 1, -1):
-        state = ends[num.ENDS_B, j]
-        if state >= 0:
-            ends[num.ENDS_NEXT, j] = states[num.STATE_END, state]
-            states[num.STATE_END, state] = j
-    return 0
 
 
 @cython.cfunc

@@ -156,7 +156,19 @@ def of_paragraphs(
     r = _kin(places, sums, n, num.PLACE_CLASS, all_words, scratch, rows, r)
     r = _since(places, heading_level, n, scratch, rows, r)
     r = _around(places, elements, n, rows, r)
-    _of_page(elements, best, n, all_plain, scratch, page[runs.shape[0] :])
+    longest: cython.double = 0.0
+    n_long: cython.int = 0
+    for p in range(n):
+        longest = max(longest, scratch[num.SCRATCH_PLAIN, p])
+        n_long += scratch[num.SCRATCH_PLAIN, p] >= _LONG
+    k = runs.shape[0]
+    page[k + num.PAGE_WORDS] = all_words
+    page[k + num.PAGE_LINKS] = elements[num.ELEMENT_LINKED, 0] / _words(all_words)
+    page[k + num.PAGE_PARAGRAPHS] = n
+    page[k + num.PAGE_LONG] = n_long
+    page[k + num.PAGE_LONGEST] = longest
+    page[k + num.PAGE_MEAN] = all_plain / n
+    page[k + num.PAGE_SCORE] = elements[num.ELEMENT_SCORE, best]
     return cython.cast(cython.int, r)
 
 
@@ -185,31 +197,6 @@ def _own(
         rows[num.PARAGRAPH_SENTENCES, p] = sums[num.SUM_SENTENCES, p]
         rows[num.PARAGRAPH_POSITION, p] = cython.cast(cython.double, p) / n
     return all_plain
-
-
-@cython.cfunc
-def _of_page(
-    elements: cython.const[cython.double][:, ::1],
-    best: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
-    all_plain: cython.double,
-    scratch: cython.const[cython.double][:, ::1],
-    page: cython.float[::1],
-) -> cython.void:
-    """Fills the numbers num.PAGE of `page`."""
-    all_words: cython.double = elements[num.ELEMENT_WORDS, 0]
-    longest: cython.double = 0.0
-    n_long: cython.int = 0
-    for p in range(n):
-        longest = max(longest, scratch[num.SCRATCH_PLAIN, p])
-        n_long += scratch[num.SCRATCH_PLAIN, p] >= _LONG
-    page[num.PAGE_WORDS] = all_words
-    page[num.PAGE_LINKS] = elements[num.ELEMENT_LINKED, 0] / _words(all_words)
-    page[num.PAGE_PARAGRAPHS] = n
-    page[num.PAGE_LONG] = n_long
-    page[num.PAGE_LONGEST] = longest
-    page[num.PAGE_MEAN] = all_plain / n
-    page[num.PAGE_SCORE] = elements[num.ELEMENT_SCORE, best]
 
 
 @cython.cfunc

@@ -86,11 +86,9 @@ class Sample:
         return _WIDE * spread * math.sqrt(len(self.rates)) / self.counts.n_pages
 
 
-def sample(
-    planned: Plan, request: CleanRequest, models: dict[str, bytes], *, seconds: float = SECONDS
-) -> Sample:
+def sample(planned: Plan, request: CleanRequest, models: dict[str, bytes]) -> Sample:
     """Cleans some ranges of the crawl, or all of a small one."""
-    found, work, end = Sample(), page_work(request, models), time.monotonic() + seconds
+    found, work, end = Sample(), page_work(request, models), time.monotonic() + SECONDS
     before, rows, divisible = _cpu_seconds(), list[pa.RecordBatch](), dict[str, bool]()
     with closing(Sandbox(work, request.limits)) as sandbox:
         for shards in track(parts := list(ranges(planned)), "cleaning a sample, ranges", len(parts)):

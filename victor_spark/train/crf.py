@@ -158,7 +158,6 @@ def adapt(
     strength: float = STRENGTH,
     directory: Path | None = None,
     progress: Progress | None = None,
-    about: Mapping[str, Any] | None = None,
 ) -> Model:
     """The model adapted to labelled pages; ModelError when none of them can be used.
 
@@ -170,7 +169,7 @@ def adapt(
     with tempfile.TemporaryDirectory() as scratch:
         path = (directory or Path(scratch)) / CRFSUITE_NAME
         crfsuite.fit(sequences, path, options, progress)
-        known = {**start.about, "n_adaptation_pages": len(usable), **(about or {})}
+        known = {**start.about, "n_adaptation_pages": len(usable)}
         corrections = crfsuite.from_crfsuite(path, start.table, known, start.weights, start.first)
         states, _, _ = crfsuite.read_weights(path)
     # A[k, y]: how much a unit of the old score of label k adds to the score of label y.
