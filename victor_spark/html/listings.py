@@ -68,10 +68,10 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
         for first, stop in rows.tolist():
             left_out[first:stop] = True
     kinds = np.empty(blocks.named_elements.shape[1], dtype=np.uint8)
-    told = kernel.kinds(*views(blocks.named_elements[1], blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
+    all_kinds = kernel.kinds(*views(blocks.named_elements[1], blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
     if blocks.listing.any():
         blocks = _with_gaps(blocks, html)
-    elif not (told & (_LINES | _FRAGMENT | _CELL) or left_out.any()) and not (
+    elif not (all_kinds & (_LINES | _FRAGMENT | _CELL) or left_out.any()) and not (
         blocks.source_elements[_CODE_ELEMENT : _CODE_ELEMENT + 1].any() and blocks.td_group.any()
     ):  # no code
         return blocks
@@ -81,9 +81,9 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     part = blocks
     if len(rows) < len(blocks):
         part = replace(blocks, **{name: getattr(blocks, name)[rows] for name in _READ})
-    may_be_numbers = told & (_LINES | _CELL | _NUMBERS | _GUTTER) or part.td_group.any()
+    may_be_numbers = all_kinds & (_LINES | _CELL | _NUMBERS | _GUTTER) or part.td_group.any()
     numbers = _numbers(part) if may_be_numbers else {}
-    if told & (_LINES | _CELL) or (numbers and told & (_NUMBERS | _GUTTER)):
+    if all_kinds & (_LINES | _CELL) or (numbers and all_kinds & (_NUMBERS | _GUTTER)):
         left_out[rows], listing[rows] = _named_so(part, kinds.tolist(), numbers)
     for row in numbers:
         if not left_out[rows[row]] and (stop := _end_of_column(part, row, numbers)):

@@ -31,7 +31,7 @@ def kinds(
     mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
     slot: cython.uint
     kind: cython.int
-    told: cython.int = 0
+    all_kinds: cython.int = 0
     for e in range(ends.shape[0]):
         kind = 0
         while i < ends[e]:
@@ -41,8 +41,8 @@ def kinds(
             kind |= slot_kinds[slot]
             i += 1
         of_elements[e] = cython.cast(cython.uchar, kind)
-        told |= kind
-    return told
+        all_kinds |= kind
+    return all_kinds
 
 
 @cython.ccall
