@@ -12,7 +12,7 @@ from victor_spark.evaluation import measures
 from victor_spark.evaluation.measures import Quality
 
 Rows: TypeAlias = Mapping[str, Sequence[Finding]]
-"""Cleaner → what it made of each page."""
+"""Cleaner → its result on each page."""
 
 BP, JTA, JTS, NC = (published.TOOLS[tool] for tool in ("BP", "JTA", "JTS", "NC"))
 _SINGLE: Final = tuple(published.TOOLS.values())
@@ -22,7 +22,7 @@ _NC_PAIRS: Final = (f"{BP}+{NC}", f"{NC}+{BP}", f"{JTA}+{NC}", f"{NC}+{JTA}", f"
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A conclusion, the cleaners it is about, and what answers: (the figures here, whether it holds)."""
+    """A conclusion, the cleaners it is about, and a function: (the figures here, whether it holds)."""
 
     text: str
     cleaners: tuple[str, ...]
@@ -44,17 +44,17 @@ def micro(found: Sequence[Finding], measure: str, language: str | None = None) -
 def _order(measure: str, rows: Rows, _: Collection[str]) -> tuple[str, bool]:
     f1 = {name: micro(rows[name], published.MEASURES[measure]).f1 for name in (BP, JTA, JTS, NC)}
     holds = f1[BP] > max(f1[JTA], f1[JTS]) and min(f1[JTA], f1[JTS]) > f1[NC]
-    return _said(f1), holds
+    return _figures(f1), holds
 
 
 def _precise(rows: Rows, _: Collection[str]) -> tuple[str, bool]:
     precision = {name: micro(rows[name], "TO").precision for name in _SINGLE}
-    return _said(precision), max(precision, key=precision.__getitem__) == NC
+    return _figures(precision), max(precision, key=precision.__getitem__) == NC
 
 
 def _low_recall(rows: Rows, _: Collection[str]) -> tuple[str, bool]:
     recall = {name: micro(rows[name], "TO").recall for name in (BP, JTA, JTS, NC)}
-    return _said(recall), recall[NC] < 0.5 < min(recall[name] for name in (BP, JTA, JTS))
+    return _figures(recall), recall[NC] < 0.5 < min(recall[name] for name in (BP, JTA, JTS))
 
 
 def _nothing_found(rows: Rows, relevant: Collection[str]) -> tuple[str, bool]:
@@ -66,33 +66,33 @@ def _nothing_found(rows: Rows, relevant: Collection[str]) -> tuple[str, bool]:
 
 def _same(rows: Rows, _: Collection[str]) -> tuple[str, bool]:
     with_list, without = (micro(rows[name], "TO", "zh") for name in (JTA, JTS))
-    return _said({JTA: with_list.f1, JTS: without.f1}), with_list == without
+    return _figures({JTA: with_list.f1, JTS: without.f1}), with_list == without
 
 
 def _far_above(rows: Rows, _: Collection[str]) -> tuple[str, bool]:
     f1 = {name: micro(rows[name], "CHA", "zh").f1 for name in (BP, JTA)}
-    return _said(f1), f1[BP] > f1[JTA] + 0.1
+    return _figures(f1), f1[BP] > f1[JTA] + 0.1
 
 
 def _trade(rows: Rows, _: Collection[str]) -> tuple[str, bool]:
     pair, alone = (micro(rows[name], "TO") for name in (_PAIR, BP))
-    said = "; ".join(
+    figures = "; ".join(
         f"`{name}` P {percent(each.precision)} R {percent(each.recall)}"
         for name, each in ((BP, alone), (_PAIR, pair))
     )
-    return said, pair.precision > alone.precision and pair.recall < alone.recall
+    return figures, pair.precision > alone.precision and pair.recall < alone.recall
 
 
 def _poor_pairs(rows: Rows, _: Collection[str]) -> tuple[str, bool]:
     f1 = {name: micro(rows[name], "TO").f1 for name in _NC_PAIRS}
     best = max(f1, key=f1.__getitem__)
     alone = micro(rows[BP], "TO").f1
-    return _said({BP: alone, best: f1[best]}), f1[best] < alone
+    return _figures({BP: alone, best: f1[best]}), f1[best] < alone
 
 
 def _useful_pair(rows: Rows, relevant: Collection[str]) -> tuple[str, bool]:
     f1 = {name: extrinsic.counts(rows[name], relevant).f1 or 0.0 for name in (BP, _PAIR)}
-    return _said(f1), f1[_PAIR] > f1[BP]
+    return _figures(f1), f1[_PAIR] > f1[BP]
 
 
 def _other_winner(rows: Rows, relevant: Collection[str]) -> tuple[str, bool]:
@@ -100,10 +100,10 @@ def _other_winner(rows: Rows, relevant: Collection[str]) -> tuple[str, bool]:
     f1 = {name: extrinsic.counts(rows[name], relevant).f1 or 0.0 for name in names}
     intrinsic = max(names, key=lambda name: micro(rows[name], "TO").f1)
     best = max(f1, key=f1.__getitem__)
-    return f"TO: `{intrinsic}`; epidemics: {_said({best: f1[best]})}", best != intrinsic
+    return f"TO: `{intrinsic}`; epidemics: {_figures({best: f1[best]})}", best != intrinsic
 
 
-def _said(figures: Mapping[str, float]) -> str:
+def _figures(figures: Mapping[str, float]) -> str:
     return "; ".join(f"`{name}` {percent(value)}" for name, value in figures.items())
 
 

@@ -30,7 +30,7 @@ FILE_NAME: Final = "previous.json"
 ALL, OLD, MEAN_OLD, MEAN = "all", "older sets", "mean over older sets", "mean over all sets"
 
 
-class Tested(NamedTuple):
+class Measured(NamedTuple):
     """A page, by what it is grouped and resampled."""
 
     set: str
@@ -39,7 +39,7 @@ class Tested(NamedTuple):
     page_type: str | None
 
 
-def groups(pages: Sequence[Tested]) -> dict[str, list[Tested]]:
+def groups(pages: Sequence[Measured]) -> dict[str, list[Measured]]:
     """Pages by set, by page type of a set, and all."""
     found = defaultdict(list)
     for page in pages:
@@ -53,7 +53,7 @@ def groups(pages: Sequence[Tested]) -> dict[str, list[Tested]]:
 
 
 def compared(
-    pages: Sequence[Tested],
+    pages: Sequence[Measured],
     after: Mapping[tuple[str, str], float],
     before: Mapping[tuple[str, str], float],
 ) -> dict[str, dict[str, Any]]:
@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for row in out_of_fold.read(research.RESULTS.with_name(BEFORE) / out_of_fold.FILE_NAME)
     }
     before |= by_model(BEFORE, options.data, sorted({row.set for row in after if row.key not in before}))
-    tested = [Tested(row.set, row.id, row.site, row.page_type) for row in after]
+    tested = [Measured(row.set, row.id, row.site, row.page_type) for row in after]
     found = compared(tested, {row.key: row.word_f1 for row in after}, before)
     write(options.results / FILE_NAME, {f"{research.RESULTS.name} / {BEFORE}": found})
     return 0

@@ -22,7 +22,7 @@ import numpy as np
 
 import research
 from research import sample, trials
-from research.previous import Tested, compared, write
+from research.previous import Measured, compared, write
 from research.studies import MAX_ITERATIONS, MOST_BLOCKS, N_FOLDS, STACKING
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Bool, Float64
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures
@@ -160,7 +160,7 @@ def main() -> int:
     pages = trials.labelled(options.data)
     scores = scores_of(options, pages)
     pairs = [*PAIRS, *((KIN.format(recipe=ONE, share=share), ONE) for share in SHARES)]
-    tested = [Tested(*_key(page), page.site, page.gold.meta.get("page_type")) for page in pages]
+    tested = [Measured(*_key(page), page.site, page.gold.meta.get("page_type")) for page in pages]
     found_pairs = {
         f"{after} / {before}": compared(tested, scores[after], scores[before])
         for after, before in pairs

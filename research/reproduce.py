@@ -16,7 +16,7 @@ from typing import Final
 
 from research import extrinsic, findings, published, reproduction, sample, unseen
 from research.findings import Finding, Plan
-from research.reproduction import Tested
+from research.reproduction import Measured
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError, VictorError
 from victor_spark.evaluation import gold
 from victor_spark.evaluation.gold import GoldPage
@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def read(directory: Path, per_language: int | None) -> Sets:
-    """The pages: of daniel all that can be tested or, by hash of their ids, so many a language."""
+    """The pages: of daniel all that can be tested or, chosen by hash of their ids, a number per language."""
     files = gold.find(directory, SETS)
     daniel = extrinsic.labelled(gold.read(files["daniel"]))
     cleaneval = [page for page in gold.read(files["cleaneval-dev"]) if gold.usable(page)]
@@ -85,7 +85,7 @@ def _sample(pages: Iterable[GoldPage], per_language: int | None) -> Iterable[Gol
     return [page for own in by_language.values() for page in own[:per_language]]
 
 
-def measure(pages: Sequence[GoldPage], plans: Sequence[Plan], label: str, n_jobs: int) -> Tested:
+def measure(pages: Sequence[GoldPage], plans: Sequence[Plan], label: str, n_jobs: int) -> Measured:
     """Every page by every cleaner of the plans, and the gold cleaning."""
     rows: dict[str, list[Finding]] = {}
     for plan in filter(lambda plan: plan.cleaners, plans):
@@ -93,7 +93,7 @@ def measure(pages: Sequence[GoldPage], plans: Sequence[Plan], label: str, n_jobs
         every = list(track(found, label, len(pages) * len(plan.cleaners)))
         rows |= {name: [row for row in every if row.cleaner == name] for name in plan.cleaners}
     rows[extrinsic.REFERENCE] = extrinsic.reference(pages)
-    return Tested(tuple(pages), rows, frozenset(extrinsic.relevant(pages)))
+    return Measured(tuple(pages), rows, frozenset(extrinsic.relevant(pages)))
 
 
 def write(path: Path, sections: dict[str, str]) -> None:

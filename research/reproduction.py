@@ -30,7 +30,7 @@ _CLEANEVAL: Final = ("TO", "TM", "IU", "CHA", "CHA-4")
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Measured:
     """Pages, what every cleaner made of them, and which of them report an epidemic."""
 
     pages: tuple[GoldPage, ...]
@@ -38,7 +38,7 @@ class Tested:
     relevant: Collection[str]
 
 
-def sections(daniel_set: Tested, cleaneval_set: Tested) -> dict[str, str]:
+def sections(daniel_set: Measured, cleaneval_set: Measured) -> dict[str, str]:
     """Name of the section → Markdown."""
     return {
         "pages": _pages(daniel_set, cleaneval_set),
@@ -58,7 +58,7 @@ def macro(found: Iterable[Finding], measure: str) -> Quality:
     return measures.macro(row.overlaps[measure] for row in found)
 
 
-def _pages(tested: Tested, cleaneval: Tested) -> str:
+def _pages(tested: Measured, cleaneval: Measured) -> str:
     n = Counter(page.language for page in tested.pages)
     n_relevant = Counter(page.language for page in tested.pages if page.id in tested.relevant)
     rows = [[_NAMES[code], str(n[code]), str(n_relevant[code])] for code in daniel.LANGUAGES]
@@ -69,7 +69,7 @@ def _pages(tested: Tested, cleaneval: Tested) -> str:
     return "\n\n".join([table, *lost, f"CleanEval-dev: {len(cleaneval.pages)} pages."])
 
 
-def _training_pages(tested: Tested) -> str:
+def _training_pages(tested: Measured) -> str:
     """How many of the pages each model was trained on, from its metrics.json."""
     rows = []
     for name in tested.rows:
@@ -82,7 +82,7 @@ def _training_pages(tested: Tested) -> str:
     return markdown(["cleaner", "model", *(f"trained on, of {own}" for own in _SETS)], rows)
 
 
-def _wrong_words(tested: Tested) -> str:
+def _wrong_words(tested: Measured) -> str:
     """What NCleaner keeps of English pages, whose language it knows."""
     english = [page for page in tested.pages if page.language == "en"]
     n_words = wrong_words.count(english, claims.NC)
@@ -91,15 +91,15 @@ def _wrong_words(tested: Tested) -> str:
     return markdown([f"words that `{claims.NC}` keeps of the {len(english)} English pages", "n", "%"], body)
 
 
-def _first(tested: Tested) -> str:
+def _first(tested: Measured) -> str:
     return next(iter(tested.rows))
 
 
-def _table_5(tested: Tested) -> str:
+def _table_5(tested: Measured) -> str:
     return _intrinsic(tested.rows, published.TABLE_5)
 
 
-def _table_6(tested: Tested) -> str:
+def _table_6(tested: Measured) -> str:
     rows = {name: own for name, own in tested.rows.items() if "+" not in name or name in published.TABLE_5}
     parts = []
     for letter, code in zip(_LETTERS, published.TABLE_6, strict=True):
@@ -139,7 +139,7 @@ def _beside(quality: Quality, theirs: Triple | None) -> Iterator[str]:
         yield percent(ours) if figure is None else f"{percent(ours)} ({figure:.1f})"
 
 
-def _table_7(tested: Tested) -> str:
+def _table_7(tested: Measured) -> str:
     table = {name: extrinsic.by_language(found, tested.relevant) for name, found in tested.rows.items()}
     columns = list(table[REFERENCE])
     head = ["", *(f"{_NAMES[column]} {part}" for column in columns for part in ("P", "R", "F1"))]
@@ -161,7 +161,7 @@ def _table_7(tested: Tested) -> str:
     return f"{markdown(head, shares)}\n\n{tallies}"
 
 
-def zones_section(tested: Tested) -> str:
+def zones_section(tested: Measured) -> str:
     """What the classifier finds when paragraphs are lost."""
     names = [name for name in (claims.BP, REFERENCE) if name in tested.rows]
     body = [
@@ -176,7 +176,7 @@ def _plain(figure: float | None) -> str:
     return "N/A" if figure is None else f"{figure:.1f}"
 
 
-def _cleaneval(tested: Tested) -> str:
+def _cleaneval(tested: Measured) -> str:
     head = ["", *(f"{measure} {part}" for measure in _CLEANEVAL for part in ("P", "R", "F1"))]
     body = []
     for name, found in tested.rows.items():
@@ -186,11 +186,11 @@ def _cleaneval(tested: Tested) -> str:
     return markdown(head, body)
 
 
-def _claims(tested: Tested) -> str:
+def _claims(tested: Measured) -> str:
     """What the paper concludes, and whether it comes out here."""
     body = [
-        [what, said, "yes" if holds else "**no**"]
-        for what, said, holds in claims.tried(tested.rows, tested.relevant)
+        [claim, figures, "yes" if holds else "**no**"]
+        for claim, figures, holds in claims.tried(tested.rows, tested.relevant)
     ]
     return markdown(["the paper's conclusion", "here", "holds"], body, numbers=False)
 

@@ -32,7 +32,7 @@ GRID: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Measured:
     """A page as the cleaner left it, marked with its site's templates, and the gold's words."""
 
     document: Document
@@ -42,7 +42,7 @@ class Tested:
     alone: Overlap
 
 
-def tested(pages: Pages, cleaner: str, grouping: str, models_for: ModelsFor) -> dict[str, list[Tested]]:
+def tested(pages: Pages, cleaner: str, grouping: str, models_for: ModelsFor) -> dict[str, list[Measured]]:
     """The pages of every site, cleaned, with the templates of the site."""
     found = {}
     for site, of_site in track(pages.items(), "sites for the guard", len(pages)):
@@ -56,14 +56,14 @@ def tested(pages: Pages, cleaner: str, grouping: str, models_for: ModelsFor) -> 
     return found
 
 
-def _tested(document: Document, templates: SiteTemplates, gold: str) -> Tested:
+def _tested(document: Document, templates: SiteTemplates, gold: str) -> Measured:
     page = templates.marked(Page(document.html, document.columns, document.url))
     wanted = words.words(gold)
     alone = measures.overlap(words.words(document.text), wanted)
-    return Tested(document, page, templates.n_pages(page), wanted, alone)
+    return Measured(document, page, templates.n_pages(page), wanted, alone)
 
 
-def figures(sites: Mapping[str, Sequence[Tested]]) -> dict[str, Any]:
+def figures(sites: Mapping[str, Sequence[Measured]]) -> dict[str, Any]:
     """What each guard does to both halves of the sites, and which one the first half chooses."""
     alone = {site: measures.macro(page.alone for page in pages) for site, pages in sites.items()}
     halves = [sorted(site for site in sites if _half(site) == number) for number in (0, 1)]
@@ -88,7 +88,7 @@ def _half(site: str) -> int:
     return hashlib.sha256(site.encode()).digest()[-1] % 2
 
 
-def _after(tested: Tested, guard: Guard) -> Overlap:
+def _after(tested: Measured, guard: Guard) -> Overlap:
     document, blocks = tested.document, tested.page.blocks
     kept, cut = template.taken_out(tested.page, document.kept, document.scores, tested.n_pages, guard)
     if cut is None:

@@ -35,7 +35,7 @@ def rows(set_name: str, ours: list[int], theirs: dict[str, list[int]]) -> tuple[
     return mine, others
 
 
-def test_ahead_behind_and_not_settled_are_told_apart_against_the_best_peer_of_each_set() -> None:
+def test_ahead_behind_and_not_settled_are_distinguished_against_the_best_peer_of_each_set() -> None:
     found: tuple[list[PageRow], list[PeerRow]] = ([], [])
     for name, ours, one, other in (
         ("won", [9, 8, 9, 10, 9, 9], [7, 6, 7, 8, 7, 7], [1, 2, 3, 1, 2, 3]),
@@ -112,7 +112,7 @@ def test_the_command_runs_peers_once_and_compares_again_without_the_pages(
 
 
 @needs_peers
-def test_languages_without_gold_texts_are_judged_by_snippets(
+def test_languages_without_gold_texts_are_measured_by_snippets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(peers_raw, "NAMES", ("resiliparse",))

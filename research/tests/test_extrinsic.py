@@ -50,7 +50,7 @@ def test_the_paper_s_shares_come_from_counts() -> None:
     ]
 
 
-def test_only_pages_with_a_label_a_gold_text_and_a_lexicon_are_judged(tmp_path: Path) -> None:
+def test_only_pages_with_a_label_a_gold_text_and_a_lexicon_are_measured(tmp_path: Path) -> None:
     path = news.write(tmp_path / "news.jsonl")
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     rows[1]["lang"] = "fr"

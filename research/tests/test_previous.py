@@ -1,11 +1,11 @@
 """Two models are compared page by page: in every group and over sets, on pages that both have."""
 
-from research.previous import ALL, MEAN, MEAN_OLD, OLD, Tested, compared
+from research.previous import ALL, MEAN, MEAN_OLD, OLD, Measured, compared
 
 
 def test_groups_have_paired_differences_and_newer_sets_stay_out_of_the_older_ones() -> None:
-    pages = [Tested("wcxb", f"{n}", f"site{n}", "forum" if n % 2 else "article") for n in range(8)]
-    pages += [Tested("aed", f"{n}", f"news{n}", None) for n in range(4)]
+    pages = [Measured("wcxb", f"{n}", f"site{n}", "forum" if n % 2 else "article") for n in range(8)]
+    pages += [Measured("aed", f"{n}", f"news{n}", None) for n in range(4)]
     before = {page[:2]: 0.4 if page.page_type == "forum" else 0.8 for page in pages}
     after = {page[:2]: before[page[:2]] + 0.2 for page in pages[:-1]}  # the last page has no result
     found = compared(pages, after, before)

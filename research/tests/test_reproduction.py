@@ -120,7 +120,7 @@ def test_wrong_usage_is_one_line_and_exit_2(
     assert says in lines[0]
 
 
-def test_wrong_words_are_told_apart_by_where_they_stand(data: Path) -> None:
+def test_wrong_words_are_distinguished_by_their_place(data: Path) -> None:
     (page,) = [page for page in gold.read(data / "pages" / "daniel.jsonl") if page.id == "en/1"]
     counted = wrong_words.count([page], "line-block")
     assert list(counted) == list(wrong_words.KINDS)

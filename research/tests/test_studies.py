@@ -76,7 +76,7 @@ def test_a_silent_feature_is_zero_everywhere_and_the_others_are_as_before(pages:
     assert (loud == silent).all()
 
 
-def test_larger_shares_hold_the_smaller_ones_and_none_of_the_fold_that_is_judged(
+def test_larger_shares_hold_the_smaller_ones_and_none_of_the_fold_that_is_tested(
     pages: list[LabelledPage],
 ) -> None:
     planned = trials.of_shares(pages, from_conf(trials.FEATURE_SET), trials.fold_of(pages, 2))
@@ -146,7 +146,7 @@ def test_a_language_is_compared_with_what_was_found_out_of_fold(
     assert row["difference"]["mean"] == pytest.approx(row["word_f1"] - 0.5, abs=1e-5)
 
 
-def test_a_set_left_out_takes_its_sites_with_it_and_is_judged_with_and_without_origins(
+def test_a_set_left_out_takes_its_sites_with_it_and_is_tested_with_and_without_origins(
     pages: list[LabelledPage],
 ) -> None:
     moved = [replace(page, site="forum0.example") if page.site == "news0.example" else page for page in pages]

@@ -45,7 +45,7 @@ class Server:
         self.token = parse_qs(parts.query).get("token", [""])[0]
 
     def stop(self, how: int = signal.SIGINT) -> str:
-        """Ends the server; what it said last."""
+        """Ends the server; returns its last lines on stderr."""
         if self.process.poll() is None:
             os.kill(self.process.pid, how)
         _, message = self.process.communicate(timeout=20)

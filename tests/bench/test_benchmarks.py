@@ -48,7 +48,7 @@ def test_the_pipeline_is_timed_beside_peers_and_step_by_step(root: Path, shard: 
     assert sum(map(float, list(rows.values())[start:])) == pytest.approx(whole, abs=0.01)
 
 
-def test_memory_is_told_after_every_thousand_pages(root: Path, shard: Path) -> None:
+def test_memory_is_reported_after_every_thousand_pages(root: Path, shard: Path) -> None:
     shown = bench(root, "memory", "--shards", shard, "--pages", 2000)
     curve = re.search(r"^[\d ]+$", shown.stdout, re.MULTILINE)
     assert curve is not None

@@ -102,7 +102,7 @@ def test_an_answer_that_got_lost_does_nothing_twice(context: BrowserContext, fra
     assert frail.labels("Late boat", "Dora") == anna.shown()
 
 
-def test_a_full_disk_is_told_and_waited_for(context: BrowserContext, frail: Server) -> None:
+def test_a_full_disk_is_reported_and_waited_for(context: BrowserContext, frail: Server) -> None:
     anna = Desk(context.new_page(), frail, "Emma").open("Late boat")
     anna.click(FIRST)
     anna.press("2", "Escape")

@@ -109,7 +109,7 @@ def test_the_report_is_one_well_formed_page_that_loads_nothing(output: Path) -> 
     assert tags.count("details") >= 3 * 6
 
 
-def test_texts_cleaned_elsewhere_are_judged_as_cleaneval_does(
+def test_texts_cleaned_elsewhere_are_measured_as_cleaneval_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, text in {"gold": "<h>a\n<p>b c", "perfect": "<h>a\n<p>b c", "half": "<p>a"}.items():
@@ -177,7 +177,7 @@ def test_wrong_usage_is_one_line_and_exit_2(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_model_that_was_trained_is_judged_in_the_place_of_the_cleaner_s_own(
+def test_a_trained_model_is_measured_in_place_of_the_cleaner_s_own(
     gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own, other = (directory("models") / MODELS[name] for name in ("victor", "victor-2008"))

@@ -117,7 +117,7 @@ def test_a_model_that_is_there_is_overwritten_only_when_asked(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("start", [["--features", "victor-2008"], ["--start-from", "victor"]])
-def test_of_one_site_nothing_is_measured_and_the_reason_is_told(
+def test_of_one_site_nothing_is_measured_and_the_reason_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], start: list[str]
 ) -> None:
     data, output = write_sets(tmp_path / "pages", n_sites=1), tmp_path / "mine"
@@ -137,7 +137,7 @@ def test_of_fewer_sites_than_folds_every_site_is_a_fold(tmp_path: Path) -> None:
     assert json.loads((output / "metrics.json").read_text())["n_folds"] == 2
 
 
-def test_what_the_user_did_not_want_measured_is_told_as_well(
+def test_a_measurement_that_the_user_turned_off_is_reported_as_well(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = write_sets(tmp_path / "pages", n_sites=2)

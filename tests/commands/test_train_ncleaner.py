@@ -80,7 +80,7 @@ def test_wrong_usage_is_one_clear_line_and_exit_code_two(
     assert not (tmp_path / "model").exists()
 
 
-def test_a_model_that_is_there_stays_and_what_is_not_measured_is_told(
+def test_an_existing_model_stays_and_missing_measurements_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one_site, output = write_sets(tmp_path / "pages", n_sites=1), tmp_path / "mine"

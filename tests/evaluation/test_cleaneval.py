@@ -66,7 +66,7 @@ def test_returning_everything_need_not_give_full_recall() -> None:
         ("<table><tr><td><p>x", False),
     ],
 )
-def test_cleaneval_markup_is_told_from_plain_text_and_from_a_dom(markup: str, marked: bool) -> None:
+def test_cleaneval_markup_is_distinguished_from_plain_text_and_from_a_dom(markup: str, marked: bool) -> None:
     assert cleaneval.is_marked(markup) is marked
 
 

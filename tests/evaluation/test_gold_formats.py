@@ -1,4 +1,4 @@
-"""Gold in every form is read as pages, and what can't be gold is said in one line."""
+"""Gold in every format is read as pages; a file that is no gold gives an error of one line."""
 
 import json
 import lzma

@@ -306,7 +306,7 @@ def test_without_a_sure_block_nothing_is_kept() -> None:
         ("<h2>A heading of far too many words to be a heading</h2>", 1),
     ],
 )
-def test_headings_are_told_by_tag_size_and_punctuation(source: str, label: int) -> None:
+def test_headings_are_recognised_by_tag_size_and_punctuation(source: str, label: int) -> None:
     of = page(f"<div>{source}</div><p>{LONG}</p>")
     scores = clean(of, constants(relevant_ratio=-3.0))
     assert scores.kept.all()

@@ -30,7 +30,7 @@ def test_a_new_floor_is_a_little_below_what_was_measured() -> None:
     assert not floors.broken(pinned, {ALL: 0.9, NEWS: 0.8})
 
 
-def test_falling_below_a_floor_or_not_measuring_it_is_told() -> None:
+def test_a_figure_below_its_floor_and_a_missing_figure_are_reported() -> None:
     pinned = floors.pinned(None, {ALL: 0.9, NEWS: 0.8}, "hash", None)
     below, missing = floors.broken(pinned, {ALL: 0.85})
     assert "victor.unseen.all: 0.8500 is below its floor" in below

@@ -1,4 +1,4 @@
-"""Kernels that run interpreted, or that are older than their source, are noticed and said once."""
+"""Kernels that run interpreted, or that are older than their source, are logged once."""
 
 import os
 import shutil

@@ -33,7 +33,7 @@ def identifier(request: pytest.FixtureRequest, shipped: Profiles) -> Identifier:
     return IDENTIFIERS[request.param](shipped)
 
 
-def test_plain_sentences_are_told(identifier: Identifier) -> None:
+def test_the_language_of_plain_sentences_is_identified(identifier: Identifier) -> None:
     guesses = identifier(list(SENTENCES.values()))
     assert [guess.language for guess in guesses] == list(SENTENCES)
     assert all(0.9 < guess.score <= 1 for guess in guesses)
@@ -68,7 +68,7 @@ def test_a_filter_lets_the_whole_confusable_group_through() -> None:
     assert not identify.is_among(None, ["cs"])
 
 
-def test_a_page_is_told_from_its_windows(shipped: Profiles) -> None:
+def test_the_language_of_a_page_is_identified_from_its_windows(shipped: Profiles) -> None:
     for language, sentence in SENTENCES.items():
         for repeats in (1, 100):
             assert identify.page(code_points(f"{sentence}\n" * repeats), shipped).language == language

@@ -165,7 +165,7 @@ def test_every_html_response_has_one_gold_line_and_other_types_have_none(
     assert sorted(row["url"] for row in gold if row["url"]) == sorted([*html, clipped])
 
 
-def test_statuses_are_those_of_the_package_and_http_errors_are_told_apart(
+def test_statuses_are_those_of_the_package_and_http_errors_are_distinguished(
     gold: list[dict[str, Any]], responses: dict[str, Answer]
 ) -> None:
     assert {row["status"] for row in gold} <= set(STATUSES)

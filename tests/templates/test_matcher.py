@@ -113,7 +113,7 @@ def test_the_expression_says_whether_it_is_anchored(view: str) -> None:
 
 
 @given(token=st.text(min_size=1, max_size=6))
-def test_a_literal_is_told_from_a_pattern(token: str) -> None:
+def test_a_literal_is_distinguished_from_a_pattern(token: str) -> None:
     assert patterns.literal_token(patterns.literal(token)) == token
 
 

@@ -1,4 +1,4 @@
-"""What intervals in a view cover is told of the blocks' own text."""
+"""Intervals that are found in a view are marked in the blocks' own text."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_shares_count_characters_but_white_space() -> None:
     }
 
 
-def test_the_html_view_tells_of_text_what_it_found_in_markup() -> None:
+def test_the_html_view_marks_the_text_of_the_markup_that_it_found() -> None:
     whole = page(HTML)
     found = at(coverage.view("html", whole), "<li>Home</li><li>News &amp; vie", "the wat")
     marked = coverage.marked(whole, coverage.covered("html", whole, found))

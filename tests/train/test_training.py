@@ -54,7 +54,7 @@ def test_a_label_that_was_never_seen_is_never_given(table: FeatureTable, tmp_pat
     )
 
 
-def test_progress_is_told_after_each_iteration(table: FeatureTable) -> None:
+def test_progress_is_reported_after_each_iteration(table: FeatureTable) -> None:
     report: list[tuple[int, float]] = []
     train(taught(), table, TrainingOptions(max_iterations=5), progress=lambda *step: report.append(step))
     assert [number for number, _ in report] == list(range(1, len(report) + 1))
