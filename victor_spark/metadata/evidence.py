@@ -217,6 +217,8 @@ def _lines(markup: bytes) -> list[str]:
     if "<r" in text:
         text = _RUBY.sub("", text)
     if "<" in text:
+        if "<w" in text:
+            text = text.replace("<wbr>", "").replace("<wbr/>", "")
         text = _TAGS.sub("\n", _INLINE.sub(" ", _BETWEEN_LINKS.sub("<br>", _NOT_SHOWN.sub(" ", text))))
     text = unescape(text[:MAX_VALUE])
     return [tidy for line in text.split("\n") if (tidy := " ".join(line.split()))]

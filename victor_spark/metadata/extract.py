@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from html import unescape
 from itertools import chain
 from typing import Any, Final
@@ -72,8 +73,11 @@ def _titles(page: Statements) -> Candidates[str]:
     stated = [*page.meta("title"), *page.of_works("headline"), *page.meta("other_title")]
     if page.evidence.title:
         stated.append(("title", page.evidence.title))
-    words = [set(_WORD.findall(title.casefold())) for _, title in stated]
     boards = _boards(page, {key(title) for where, title in stated if where != "title"})
+    words = [set(_WORD.findall(title.casefold())) for _, title in stated]
+    stated = [(where, _without_site(page, title, boards)) for where, title in stated]
+    stated.sort(key=lambda one: key(one[1]) in page.sites)
+    same = {key(title) for _, title in stated} - page.sites
     headings = [
         (heading, set(_WORD.findall(heading.casefold())))
         for heading in page.evidence.headings
@@ -81,7 +85,9 @@ def _titles(page: Statements) -> Candidates[str]:
     ]
     alike = [
         (
-            max((2 * len(own & other) / (len(own) + len(other)) for other in words if other), default=0.0),
+            1.0
+            if key(heading) in same
+            else max((2 * len(own & other) / (len(own) + len(other)) for other in words if other), default=0.0),
             heading,
         )
         for heading, own in headings
@@ -89,9 +95,8 @@ def _titles(page: Statements) -> Candidates[str]:
     ]
     f1, heading = max(alike, key=lambda one: one[0], default=(0.0, ""))
     if f1 >= MIN_HEADING_F1:
-        yield "h1", _without_site(page, heading, boards)
-    for where, title in stated:
-        yield where, _without_site(page, title, boards)
+        yield "h1", _mended(_without_site(page, heading, boards), stated, page.sites)
+    yield from stated
     for heading, own in headings:
         if own:
             yield "h1", heading
@@ -100,13 +105,35 @@ def _titles(page: Statements) -> Candidates[str]:
 _WORD: Final = re.compile(r"\w+")
 
 
+def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) -> str:
+    """The heading without a date before or after a stated title, with a stated kicker, and its words whole."""
+    folded = heading.casefold()
+    for where, title in stated:
+        begin = folded.find(title.casefold())
+        if title.replace(" ", "") == heading.replace(" ", ""):
+            return title
+        if where == "meta og:title" and title.endswith(f": {heading}"):
+            kicker = key(title[: -len(heading)])
+            return heading if any(kicker.startswith(site) for site in sites if site) else title
+        if " " in title and begin in (0, len(heading) - len(title)):
+            rest = heading[:begin] + heading[begin + len(title) :]
+            if _DIGIT.search(rest) and dates.iso(rest):
+                return title
+    return heading
+
+
 def _boards(page: Statements, stated: set[str]) -> set[str]:
     """The keys of headings that name the site, as of a forum: one end of the `title`, of fewer words."""
     parts = _BARS.split(" ".join(unescape(page.evidence.title or "").split()), _MAX_BARS)
     ends = [(parts[-1], "".join(parts[:-2]))]
     if len(parts) == 3 and "•" in parts[1]:  # a title of an article is rather followed by its site
         ends.append((parts[0], parts[2]))
-    return {heading for heading in page.headings - stated if heading in page.sites and stated} | {
+    whole = key(page.evidence.title or "")
+    return {
+        heading
+        for heading in page.headings - stated - {whole}
+        if heading in page.sites or any(whole == heading + title for title in stated)
+    } | {
         key(own)
         for own, other in ends
         if key(own) in page.headings - stated
@@ -123,12 +150,21 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     """The title without the name of its site, which stands before or after a bar or a dash."""
     title = " ".join(unescape(title).split()).rstrip("¶ ")
     headings, sites = page.headings - boards, page.sites | boards
-    if key(title) in headings:
-        return title
+    while key(title) not in headings and (shorter := _shorter(title, headings, sites, page.host)) != title:
+        title = shorter
+    return title
+
+
+def _begins_with(host: str, name: str) -> bool:
+    first, *others = _WORD.findall(name.casefold()) or [""]
+    return first == host.rpartition(".")[2] != "" and len(others) < 4
+
+
+def _shorter(title: str, headings: set[str], sites: set[str], host: str) -> str:
     parts = _BARS.split(title, _MAX_BARS)
     for bar in range(1, len(parts), 2):
         before, after = "".join(parts[:bar]), "".join(parts[bar + 1 :])
-        if key(before) in headings or _is_site(after, sites):
+        if key(before) in headings or _is_site(after, sites) or _begins_with(host, after):
             return before
         if key(after) in headings or _is_site(before, sites):
             return after
@@ -222,6 +258,8 @@ def _first(lines: list[str], most: int) -> Iterable[str]:
 
 
 _LONGEST_LINE: Final = 120
+_LONGEST_DATE: Final = 48
+_NEAR_HEADING: Final = 600
 _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
 """A date in brackets belongs to something else, as in `Terms of Use (10 Mar 2001)`."""
 _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
@@ -250,12 +288,36 @@ _MAX_IN_BYLINE: Final = 5
 
 
 def _dates(page: Statements) -> Candidates[str]:
+    """The day that the page states, or else shows; of both, the one that it shows beside its heading."""
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
-    items = _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
-    yield from _days(page, chain(*stated, page.of_works("uploadDate"), items))
+    stated += [page.of_works("uploadDate"), _times(page, _CREATED), _joined(page.marked(_ITEM_OF_DATE, _LONGEST_NAME))]
+    for where, day in _days(page, chain(*stated)):
+        shown = list(_days(page, _lines_of_dates(page)))
+        if not any(_agree(own, day) for _, own in shown):
+            yield from shown
+        yield where, day
     if page.url and (day := dates.in_address(page.url)):
         yield "address", day
     yield from _days(page, _visible_dates(page))
+
+
+def _agree(shown: str, stated: str) -> bool:
+    """Whether days are the same, but for the order of their numbers, or the issue of the next day's paper."""
+    later = date.fromisoformat(shown[:10]) - date.fromisoformat(stated[:10])
+    is_local = _OFFSET.search(stated) is not None
+    return {*shown[:10].split("-")} == {*stated[:10].split("-")} or (is_local and later.days == 1)
+
+
+_OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
+
+
+def _lines_of_dates(page: Statements) -> Candidates[str]:
+    """Lines beside the heading with a date and little more, but not those with that of a change."""
+    below, above = page.around
+    lines = (*_first(below, _NEAR_HEADING), *reversed(above))
+    for line in sorted((_IN_BRACKETS.sub("", line) for line in lines), key=len):
+        if len(line) <= _LONGEST_DATE and not _UPDATED.search(line):
+            yield "text by h1", line
 
 
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
@@ -270,25 +332,34 @@ _DIGIT: Final = re.compile(r"\d")
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    times = [(f"time {mark}".strip(), " ".join(read())) for mark, read, _ in page.evidence.times]
-    yield from (time for time in times if _PUBLISHED.search(time[0]))
+    yield from _times(page, _PUBLISHED)
     yield from _joined(page.marked(_PUBLISH, _LONGEST_NAME))
+    yield from _lines_of_dates(page)
     below, above = page.around
-    lines = [_IN_BRACKETS.sub("", line[:_LONGEST_LINE]) for line in (*_first(below, 600), *reversed(above))]
+    lines = [_IN_BRACKETS.sub("", line[:_LONGEST_LINE]) for line in (*_first(below, _NEAR_HEADING), *reversed(above))]
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
-    yield from (time for time in times if not _UPDATED.search(time[0]))
+    yield from _times(page, _NOT_UPDATED)
     yield from (("text by h1", line) for line in lines)
     yield from _joined(page.marked(_DATE, _LONGEST_NAME))
     yield from _modified(page)
+
+
+def _times(page: Statements, pattern: re.Pattern[str]) -> Candidates[str]:
+    """The `time` elements whose mark the pattern finds."""
+    for mark, read, _ in page.evidence.times:
+        if pattern.search(mark):
+            yield f"time {mark}".strip(), " ".join(read())
 
 
 def _joined(candidates: Candidates[list[str]]) -> Candidates[str]:
     return ((where, " ".join(lines)) for where, lines in candidates)
 
 
-_DATE_ITEM: Final = re.compile("(?m)^itemprop=datepublished")
+_ITEM_OF_DATE: Final = re.compile("(?m)^itemprop=datepublished")
+_CREATED: Final = re.compile("^datecreated")
 _PUBLISHED: Final = re.compile("publish|entry-date|created")
-_PUBLISH: Final = re.compile("publish(?!.*modified)")
+_NOT_UPDATED: Final = re.compile("^(?!.*(?:updated|modified))")
+_PUBLISH: Final = re.compile("(?<!status-)publish(?!.*modified)")
 _DATE: Final = re.compile("date(?!.*update)")
 
 

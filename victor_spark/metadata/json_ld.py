@@ -53,7 +53,8 @@ def read(text: str) -> Any:
 
 def _attempts(text: str) -> Iterator[str]:
     yield text
-    mended = _TRAILING_COMMA.sub(r"\1", _BAD_ESCAPE.sub(r"\\\\", text)).rstrip("; \n")
+    mended = _LINE_COMMENT.sub("", _BAD_ESCAPE.sub(r"\\\\", text))
+    mended = _TRAILING_COMMA.sub(r"\1", mended).rstrip("; \n")
     yield mended
     if "&quot;" in mended:
         with suppress(ValueError):  # a number of thousands of digits
@@ -71,6 +72,7 @@ _BEFORE: Final = re.compile(
     re.DOTALL,
 )
 _BEHIND: Final = re.compile(r"(?://)?\s*(?:\]\]>|-->|/\*.*?\*/)\s*\Z", re.DOTALL)
+_LINE_COMMENT: Final = re.compile(r"(?m)(?<=\s)//[^\n\"]{0,200}$")
 _TRAILING_COMMA: Final = re.compile(r",(\s*[}\]])")
 _BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrtu])')
 

@@ -145,6 +145,7 @@ class Statements:
         return {key(name) for _, name in islice(self.site_names(), _MAX_SITES)} | {
             key(self.host),
             key(self.host.rpartition(".")[2]),
+            key((host_name(self.url) or "").removeprefix("www.")),
         }
 
     @cached_property
