@@ -132,6 +132,11 @@ class Evidence:
         """Their marks, one a line."""
         return "\n".join([one.mark for one in self.marked])
 
+    @property
+    def is_thread(self) -> bool:
+        """Whether an `itemtype` states a thread of a forum."""
+        return _THREAD.search(self._markup) is not None
+
     def apart(self, start: int) -> bool:
         """Whether an element that starts there stands in navigation, a label, or a form without an `h1`."""
         before = bisect_right(self._apart, (start,))
@@ -232,6 +237,7 @@ _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
+_THREAD: Final = re.compile(rb"""schema\.org/(?:DiscussionForumPosting|QAPage|Question)["']""")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")
 _INLINE: Final = re.compile(

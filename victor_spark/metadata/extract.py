@@ -185,18 +185,28 @@ def _is_site(name: str, sites: set[str]) -> bool:
 
 
 def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
-    """Persons first; an organisation or the site itself where no person is named."""
+    """Persons first; an account, an organisation or the site itself where no person is named."""
     others: list[tuple[str, tuple[str, ...]]] = []
     for where, found in _named_authors(page):
-        persons = tuple(
-            name
-            for name in found  # neither the site's nor a role
-            if vocabulary().roles.isdisjoint(name.casefold().split()) and not _is_site(name, page.sites)
-        )
-        if persons:
-            yield where, persons
+        persons = tuple(name for name in found if _is_person(page, name))
+        if where.startswith(("json-ld", "meta")):
+            keys = {key(name) for name in persons if page.is_thread or not _ACCOUNT.match(name)}
+            is_sure = bool(keys - page.organisations) or bool(keys & vocabulary().agencies)
+        else:
+            is_sure = where.startswith(("itemprop", "rel")) or not others or not all(map(names.is_short, persons))
+        if persons and is_sure:
+            yield where, found if vocabulary().agencies.issuperset(map(key, persons)) else persons
         others.append((where, found))
     yield from others
+
+
+_ACCOUNT: Final = re.compile(r"(?=\S*[a-z])(?![A-Z][a-z]+\Z)[!-~]+\Z")
+"""A name of an account, such as `annaB` or `anna.berg`: one word, but not with its first letter alone a capital."""
+
+
+def _is_person(page: Statements, name: str) -> bool:
+    """Whether a name is neither that of the site nor a role."""
+    return vocabulary().roles.isdisjoint(name.casefold().split()) and not _is_site(name, page.sites)
 
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
@@ -206,6 +216,8 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
             yield f"{source}.{role}", names.authors(texts, handles=page.is_thread)
     for name in vocabulary().meta["author"]:
         if (stated := page.evidence.meta.get(name)) is not None:
+            if name in _LAST_NAME_FIRST:
+                stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]
             yield f"meta {name}", names.authors(stated)
     for number in "12":
         label = " ".join(page.evidence.meta.get(f"twitter:label{number}", ())).casefold()
@@ -219,7 +231,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
             several = "authors" in one.mark or "byline" in one.mark
             own = names.of_lines(lines, handles=page.is_thread, several=several)
-            if len(own) > _MAX_IN_BYLINE:
+            if len(own) > _MAX_IN_BYLINE or _OTHERS.search(one.mark):
                 continue
             if before and (one.mark != before.mark or one.start - before.start > _BESIDE):
                 yield before.mark, found
@@ -230,6 +242,10 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     yield from _marked_authors(page, (USER,))
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
+
+
+_LAST_NAME_FIRST: Final = frozenset(("citation_author", "dc.creator", "dcterms.creator", "dc.contributor"))
+_FIRST_AND_LAST: Final = re.compile(r"([^\s,;]+(?: [^\s,;]+)?), *([^,;]+)")
 
 
 def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Candidates[tuple[str, ...]]:
@@ -274,7 +290,7 @@ _ITEM, _RELATION, *_BYLINES = map(
     (
         "(?m)^itemprop=author",
         "(?m)^rel=author",
-        r"=.*\b(?:author-?name|byline-?(?:name|author)|author__name)",
+        r"=.*(?:\b|_)(?:author[-_]*name|byline[-_]*(?:name|author))",
         r"class=.*\bbyline",
         r"class=.*\bauthor\b",
         "class=.*author",
@@ -282,6 +298,8 @@ _ITEM, _RELATION, *_BYLINES = map(
     ),
 )
 """Marks of elements that hold authors, the surest first."""
+_OTHERS: Final = re.compile("fact.?check|review(?:ed|er)|testimonial|photo|description")
+"""Marks of elements with others than authors, and with what authors are."""
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120
 _MAX_IN_BYLINE: Final = 5

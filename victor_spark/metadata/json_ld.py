@@ -96,6 +96,6 @@ def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
         inner = by_id.get(str(one["@id"]), one) if is_reference else one
         if isinstance(inner, dict):
             inner = inner.get(key) or inner.get("@value")
-            inner = inner[0] if isinstance(inner, list) and inner else inner
-        if isinstance(inner, str) and inner.strip():
-            yield " ".join(unescape(inner[:MAX_VALUE]).encode("utf-8", "replace").decode().split())
+        for text in inner[:100] if isinstance(inner, list) else [inner]:
+            if isinstance(text, str) and text.strip():
+                yield " ".join(unescape(text[:MAX_VALUE]).encode("utf-8", "replace").decode().split())

@@ -106,7 +106,7 @@ class Statements:
         """Whether JSON-LD states a thread, or marked authors reply to a user and are users themselves."""
         answers = [one.start for one in self.evidence.marked if one.mark == "itemprop=author"]
         answered = len(self._users) > len(answers) > 1 and self._users[0] < answers[0]
-        return answered or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
+        return answered or (bool(answers) and self.evidence.is_thread) or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
 
     def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
         """The candidates as web addresses."""
@@ -147,6 +147,15 @@ class Statements:
             key(self.host.rpartition(".")[2]),
             key((host_name(self.url) or "").removeprefix("www.")),
         }
+
+    @cached_property
+    def organisations(self) -> set[str]:
+        """The keys of the names of organisations in JSON-LD, except those of persons."""
+        found: dict[bool, set[str]] = {True: set(), False: set()}
+        for types, thing in self._things:
+            if isinstance(name := thing.get("name"), str) and types[0].endswith(("Organization", "Person")):
+                found[types[0] == "Person"].add(key(name))
+        return found[False] - found[True]
 
     @cached_property
     def headings(self) -> set[str]:
