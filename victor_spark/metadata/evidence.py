@@ -7,7 +7,7 @@ time is linear in the length of the page.
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property, partial
 from html import unescape
 from typing import Final, NamedTuple
@@ -133,6 +133,16 @@ class Evidence:
         return "\n".join([one.mark for one in self.marked])
 
     @property
+    def introduced(self) -> Iterator[list[str]]:
+        """The lines of elements that begin like `Written by`."""
+        found = 0
+        for _ in range(_MAX_INTRODUCED):
+            if (found := self._markup.find(b" by", found + 1)) < 0:
+                return
+            if (begin := _WRITTEN.search(self._markup, found - _LONGEST_VERB, found + 3)) is not None:
+                yield _lines(self._markup[begin.start() + 1 : found + _AFTER])
+
+    @property
     def is_thread(self) -> bool:
         """Whether an `itemtype` states a thread of a forum."""
         return _THREAD.search(self._markup) is not None
@@ -237,6 +247,10 @@ _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
+_MAX_INTRODUCED: Final = 1_000
+_LONGEST_VERB: Final = 40
+_AFTER: Final = 300
+_WRITTEN: Final = re.compile(rb">\s*(?:written|authored|article|story|words) by", re.IGNORECASE)
 _THREAD: Final = re.compile(rb"""schema\.org/(?:DiscussionForumPosting|QAPage|Question)["']""")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")

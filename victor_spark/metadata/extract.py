@@ -210,20 +210,7 @@ def _is_person(page: Statements, name: str) -> bool:
 
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
-    for source, work in page.works:
-        for role in filter(work.get, ("author", "creator")):
-            texts = page.texts(work, role, "name")
-            yield f"{source}.{role}", names.authors(texts, handles=page.is_thread)
-    for name in vocabulary().meta["author"]:
-        if (stated := page.evidence.meta.get(name)) is not None:
-            if name in _LAST_NAME_FIRST:
-                stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]
-            yield f"meta {name}", names.authors(stated)
-    for number in "12":
-        label = " ".join(page.evidence.meta.get(f"twitter:label{number}", ())).casefold()
-        if any(word in label for word in vocabulary().author_label):
-            data = f"twitter:data{number}"
-            yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()))
+    yield from _stated_authors(page, handles=page.is_thread)
     yield from _marked_authors(page, (USER, _ITEM, _RELATION) if page.states_thread else (_ITEM, _RELATION))
     for pattern in _BYLINES:
         before: Marked | None = None  # the element with the names in `found`, or the last one of them
@@ -242,10 +229,29 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     yield from _marked_authors(page, (USER,))
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
+    yield from (("text", names.of_lines(lines[:2])) for lines in page.evidence.introduced)
+    yield from _stated_authors(page, handles=True)
+
+
+def _stated_authors(page: Statements, *, handles: bool) -> Candidates[tuple[str, ...]]:
+    """The authors in JSON-LD, `meta` elements and cards."""
+    for source, work in page.works:
+        for role in filter(work.get, ("author", "creator")):
+            yield f"{source}.{role}", names.authors(page.texts(work, role, "name"), handles=handles)
+    for name in vocabulary().meta["author"]:
+        if (stated := page.evidence.meta.get(name)) is not None:
+            if name in _LAST_NAME_FIRST:
+                stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]
+            yield f"meta {name}", names.authors(stated, handles=handles)
+    for number in "12":
+        label = " ".join(page.evidence.meta.get(f"twitter:label{number}", ())).casefold()
+        if any(word in label for word in vocabulary().author_label):
+            data = f"twitter:data{number}"
+            yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()), handles=handles)
 
 
 _LAST_NAME_FIRST: Final = frozenset(("citation_author", "dc.creator", "dcterms.creator", "dc.contributor"))
-_FIRST_AND_LAST: Final = re.compile(r"([^\s,;]+(?: [^\s,;]+)?), *([^,;]+)")
+_FIRST_AND_LAST: Final = re.compile(r"\A([^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
 
 
 def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Candidates[tuple[str, ...]]:
@@ -298,7 +304,7 @@ _ITEM, _RELATION, *_BYLINES = map(
     ),
 )
 """Marks of elements that hold authors, the surest first."""
-_OTHERS: Final = re.compile("fact.?check|review(?:ed|er)|testimonial|photo|description")
+_OTHERS: Final = re.compile("class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description)")
 """Marks of elements with others than authors, and with what authors are."""
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120

@@ -50,7 +50,7 @@ def of_lines(lines: Iterable[str], *, handles: bool = False, several: bool = Fal
 def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
     """The names in lines that begin with `by` or the like, or follow a line of nothing else."""
     for line, after in pairwise([*lines, ""]):
-        begin = _introduction().match(f"{line} ")
+        begin = _introduction().match(f"{line} ") or _AFTER_DATE.match(line)
         rest = line[begin.end() :] if begin is not None else ""
         if begin is None or begin[0].strip().casefold() in _ALSO_OF_PROSE:
             continue
@@ -62,6 +62,7 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
 
 _ALSO_OF_PROSE: Final = frozenset({"text", "texte", "texto", "via", "di", "da"})
 """Introductions that need a colon."""
+_AFTER_DATE: Final = re.compile(r"(?=.{0,30}\d).{0,40}[\d|·•,]\s+by\s+(?=[^\W\d_a-z])", re.ASCII)
 _MOST_WORDS: Final = 5
 _CAPITAL: Final = re.compile(r"(?![a-z])\w")
 _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
