@@ -67,7 +67,7 @@ class Evidence:
     def _named(self, kind: int, known: dict[bytes, str]) -> dict[str, list[str]]:
         """The values of elements of a kind, by those of their names that are known."""
         found: dict[str, list[str]] = {}
-        for *_, name, name_end, value, value_end in self._rows[kind]:
+        for _, _, _, _, name, name_end, value, value_end in self._rows[kind]:
             stated = known.get(self._markup[name:name_end].strip().lower())
             if stated is not None and (content := _value(self._markup[value:value_end])):
                 found.setdefault(stated, []).append(content)
@@ -91,11 +91,21 @@ class Evidence:
 
     def around(self, heading: int) -> tuple[list[str], list[str]]:
         """The lines of text below one of the headings, and those just above it; none without headings."""
+        above, below = self._around(heading)
+        return _lines(below), _lines(above[above.find(b">") + 1 :])
+
+    def shows_only(self, day: str, heading: int) -> bool:
+        """Whether the text around a heading has no year, or a `time` in ISO 8601 on that day."""
+        above, below = self._around(heading)
+        stated = f'"{day}'.encode()
+        return stated in below or stated in above or not (_YEAR.search(below) or _YEAR.search(above))
+
+    def _around(self, heading: int) -> tuple[bytes, bytes]:
+        """The source above and below one of the headings."""
         for row in self._rows[kernel.HEADING][heading : heading + 1]:
-            above = self._markup[max(row[1] - _ABOVE, 0) : row[1]]
             below = self._markup[row[2] : row[2] + _BELOW]
-            return _lines(below[below.lower().find(b"</h1") + 5 :]), _lines(above[above.find(b">") + 1 :])
-        return [], []
+            return self._markup[max(row[1] - _ABOVE, 0) : row[1]], below[below.lower().find(b"</h1") + 5 :]
+        return b"", b""
 
     @cached_property
     def json_ld(self) -> list[str]:
@@ -145,7 +155,7 @@ class Evidence:
     @property
     def is_thread(self) -> bool:
         """Whether an `itemtype` states a thread of a forum."""
-        return _THREAD.search(self._markup) is not None
+        return any(kind in self._markup for kind in _THREADS)
 
     def apart(self, start: int) -> bool:
         """Whether an element that starts there stands in navigation, a label, or a form without an `h1`."""
@@ -228,7 +238,7 @@ def _tidy(text: str) -> str:
 
 def _lines(markup: bytes) -> list[str]:
     """The lines of text of a piece of markup, without white space around them: most elements begin one."""
-    text = " ".join(markup.decode("utf-8", "replace").split())
+    text = b" ".join(markup.split()).decode("utf-8", "replace")
     if "<r" in text:
         text = _RUBY.sub("", text)
     if "<" in text:
@@ -247,11 +257,12 @@ _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
-_MAX_INTRODUCED: Final = 1_000
+_YEAR: Final = re.compile(rb"(?:19|20|25)\d\d(?![^<>]*>)")
+_MAX_INTRODUCED: Final = 500
 _LONGEST_VERB: Final = 40
 _AFTER: Final = 300
 _WRITTEN: Final = re.compile(rb">\s*(?:written|authored|article|story|words) by", re.IGNORECASE)
-_THREAD: Final = re.compile(rb"""schema\.org/(?:DiscussionForumPosting|QAPage|Question)["']""")
+_THREADS: Final = (b"schema.org/DiscussionForumPosting", b"schema.org/QAPage")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")
 _INLINE: Final = re.compile(

@@ -74,8 +74,9 @@ def _titles(page: Statements) -> Candidates[str]:
     if page.evidence.title:
         stated.append(("title", page.evidence.title))
     boards = _boards(page, {key(title) for where, title in stated if where != "title"})
-    words = [set(_WORD.findall(title.casefold())) for _, title in stated]
-    stated = [(where, _without_site(page, title, boards)) for where, title in stated]
+    shorter = {title: _without_site(page, title, boards) for title in {title for _, title in stated}}
+    words = [set(_WORD.findall(title.casefold())) for title in shorter]
+    stated = [(where, shorter[title]) for where, title in stated]
     stated.sort(key=lambda one: key(one[1]) in page.sites)
     same = {key(title) for _, title in stated} - page.sites
     headings = [
@@ -190,7 +191,7 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, found in _named_authors(page):
         persons = tuple(name for name in found if _is_person(page, name))
         if where.startswith(("json-ld", "meta")):
-            keys = {key(name) for name in persons if page.is_thread or not _ACCOUNT.match(name)}
+            keys = {key(name) for name in persons if not _ACCOUNT.match(name) or page.is_thread}
             is_sure = bool(keys - page.organisations) or bool(keys & vocabulary().agencies)
         else:
             is_sure = where.startswith(("itemprop", "rel")) or not others or not all(map(names.is_short, persons))
@@ -210,7 +211,9 @@ def _is_person(page: Statements, name: str) -> bool:
 
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
-    yield from _stated_authors(page, handles=page.is_thread)
+    for where, texts in _stated_authors(page):
+        found = names.authors(texts)
+        yield where, found if found or not page.is_thread else names.authors(texts, handles=True)
     yield from _marked_authors(page, (USER, _ITEM, _RELATION) if page.states_thread else (_ITEM, _RELATION))
     for pattern in _BYLINES:
         before: Marked | None = None  # the element with the names in `found`, or the last one of them
@@ -230,24 +233,24 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
     yield from (("text", names.of_lines(lines[:2])) for lines in page.evidence.introduced)
-    yield from _stated_authors(page, handles=True)
+    yield from ((where, names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
 
 
-def _stated_authors(page: Statements, *, handles: bool) -> Candidates[tuple[str, ...]]:
-    """The authors in JSON-LD, `meta` elements and cards."""
+def _stated_authors(page: Statements) -> Candidates[list[str]]:
+    """The authors in JSON-LD, `meta` elements and cards, as they are written."""
     for source, work in page.works:
         for role in filter(work.get, ("author", "creator")):
-            yield f"{source}.{role}", names.authors(page.texts(work, role, "name"), handles=handles)
+            yield f"{source}.{role}", list(page.texts(work, role, "name"))
     for name in vocabulary().meta["author"]:
         if (stated := page.evidence.meta.get(name)) is not None:
             if name in _LAST_NAME_FIRST:
                 stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]
-            yield f"meta {name}", names.authors(stated, handles=handles)
+            yield f"meta {name}", stated
     for number in "12":
         label = " ".join(page.evidence.meta.get(f"twitter:label{number}", ())).casefold()
         if any(word in label for word in vocabulary().author_label):
             data = f"twitter:data{number}"
-            yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()), handles=handles)
+            yield f"meta {data}", page.evidence.meta.get(data, [])
 
 
 _LAST_NAME_FIRST: Final = frozenset(("citation_author", "dc.creator", "dcterms.creator", "dc.contributor"))
@@ -316,7 +319,7 @@ def _dates(page: Statements) -> Candidates[str]:
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
     stated += [page.of_works("uploadDate"), _times(page, _CREATED), _joined(page.marked(_ITEM_OF_DATE, _LONGEST_NAME))]
     for where, day in _days(page, chain(*stated)):
-        shown = list(_days(page, _lines_of_dates(page)))
+        shown = [] if page.shows_only(day[:10]) else list(_days(page, _lines_of_dates(page)))
         if not any(_agree(own, day) for _, own in shown):
             yield from shown
         yield where, day
@@ -338,10 +341,10 @@ _OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
 def _lines_of_dates(page: Statements) -> Candidates[str]:
     """Lines beside the heading with a date and little more, but not those with that of a change."""
     below, above = page.around
-    lines = (*_first(below, _NEAR_HEADING), *reversed(above))
-    for line in sorted((_IN_BRACKETS.sub("", line) for line in lines), key=len):
-        if len(line) <= _LONGEST_DATE and not _UPDATED.search(line):
-            yield "text by h1", line
+    lines = [line for line in (*_first(below, _NEAR_HEADING), *reversed(above)) if len(line) <= _LONGEST_DATE]
+    for line in sorted(filter(_DIGIT.search, lines), key=len):
+        if not _UPDATED.search(line):
+            yield "text by h1", _IN_BRACKETS.sub("", line)
 
 
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:

@@ -20,19 +20,21 @@ Thing = dict[str, Any]
 def things(texts: Iterable[str]) -> list[Thing]:
     """The objects of a page's JSON-LD except reviews, breadth first: an object precedes those inside it."""
     found: list[Thing] = []
-    waiting = [value for text in texts if isinstance(value := read(text), (dict, list))]
+    waiting = [value for text in texts if isinstance(value := read(text), _HOLDERS)]
     for value in waiting:
-        if isinstance(value, dict):
-            found.append(value)
-            if len(found) == MAX_THINGS:
-                break
-            inside = [inner for name, inner in value.items() if name not in _OF_OTHERS]
-        else:
-            inside = value[:MAX_THINGS]
-        waiting += [inner for inner in inside if isinstance(inner, (dict, list))]
+        if isinstance(value, list):
+            waiting += [inner for inner in value[:MAX_THINGS] if isinstance(inner, _HOLDERS)]
+            continue
+        found.append(value)
+        if len(found) == MAX_THINGS:
+            break
+        for name, inner in value.items():
+            if isinstance(inner, _HOLDERS) and name not in _OF_OTHERS:
+                waiting.append(inner)
     return found
 
 
+_HOLDERS: Final = (dict, list)
 _OF_OTHERS: Final = frozenset(("review", "reviews", "comment"))
 """Fields with works about the object, which have other authors and dates."""
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import unescape
 from itertools import chain, islice
 from typing import Final, TypeVar
@@ -165,10 +165,18 @@ class Statements:
     @cached_property
     def around(self) -> tuple[list[str], list[str]]:
         """The lines of text below the first heading that a title holds, or the first, and above it."""
+        return self.evidence.around(self._heading)
+
+    def shows_only(self, day: str) -> bool:
+        """Whether no day but this one is written around that heading."""
+        return self.evidence.shows_only(day, self._heading)
+
+    @cached_property
+    def _heading(self) -> int:
         og_titles = self.evidence.meta.get("og:title", ())
         stated = key(" ".join((*og_titles, self.evidence.title or "")))
         like = (i for i, heading in enumerate(self.evidence.headings) if "" != key(heading) in stated)
-        return self.evidence.around(next(like, 0))
+        return next(like, 0)
 
     @cached_property
     def month_first(self) -> bool:
@@ -183,6 +191,7 @@ def source(types: Iterable[str]) -> str:
     return f"json-ld {'/'.join(types)}"
 
 
+@lru_cache(500)
 def key(text: str) -> str:
     """The letters and digits of a name or title, which are the same in all its spellings."""
     return _NOT_IN_KEYS.sub("", unescape(text).casefold())
