@@ -216,7 +216,10 @@ class Evidence:
         if start not in self._read:
             attributes = self._attributes(start, end)
             value = attributes.get("content") or attributes.get("datetime")
-            self._read[start] = [_tidy(value)] if value else self._lines(end, name)
+            lines = [_tidy(value)] if value else self._lines(end, name)
+            if not lines and (inside := _MICRODATA.match(self._markup, end, end + _WINDOW)) is not None:
+                lines = [_value(inside[1])]
+            self._read[start] = lines
         return self._read[start]
 
 
@@ -262,6 +265,8 @@ _MAX_INTRODUCED: Final = 500
 _LONGEST_VERB: Final = 40
 _AFTER: Final = 300
 _WRITTEN: Final = re.compile(rb">\s*(?:written|authored|article|story|words) by", re.IGNORECASE)
+_MICRODATA: Final = re.compile(rb"""(?:\s*<(?:meta|link)\b[^<>]*>)*?\s*<meta itemprop=["']?name["']? content=["']([^"'<>]+)""")
+"""The name in the first element inside another one."""
 _THREADS: Final = (b"schema.org/DiscussionForumPosting", b"schema.org/QAPage")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")

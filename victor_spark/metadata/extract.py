@@ -189,7 +189,7 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
     """Persons first; an account, an organisation or the site itself where no person is named."""
     others: list[tuple[str, tuple[str, ...]]] = []
     for where, found in _named_authors(page):
-        persons = tuple(name for name in found if _is_person(page, name))
+        persons = tuple(_without_employer(page, name) for name in found if _is_person(page, name))
         if where.startswith(("json-ld", "meta")):
             keys = {key(name) for name in persons if not _ACCOUNT.match(name) or page.is_thread}
             is_sure = bool(keys - page.organisations) or bool(keys & vocabulary().agencies)
@@ -203,6 +203,15 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
 
 _ACCOUNT: Final = re.compile(r"(?=\S*[a-z])(?![A-Z][a-z]+\Z)[!-~]+\Z")
 """A name of an account, such as `annaB` or `anna.berg`: one word, but not with its first letter alone a capital."""
+
+
+def _without_employer(page: Statements, name: str) -> str:
+    """The name of a person without the name of the site behind it."""
+    words = name.split()
+    for n in range(2, len(words)):
+        if key(" ".join(words[n:])) in page.sites and names.is_full(shorter := " ".join(words[:n])):
+            return shorter
+    return name
 
 
 def _is_person(page: Statements, name: str) -> bool:
@@ -232,8 +241,18 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     yield from _marked_authors(page, (USER,))
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
+    for line in _first(below, _NEAR_HEADING):
+        start = _BEFORE_DATE.match(line)
+        if start is not None and names.is_full(start[1]) and dates.iso(line[start.end() :][:20]):
+            yield "text by h1", names.authors([start[1]])
     yield from (("text", names.of_lines(lines[:2])) for lines in page.evidence.introduced)
     yield from ((where, names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
+
+
+_BEFORE_DATE: Final = re.compile(
+    r"(.{5,40}?)\s*(?:[|·•,–-]|\bon\b)?\s*(?=\d{1,2} [A-Z]|\d{4}-|[A-Z][a-z]{2,8}\.? \d)"
+)
+"""What a line holds before its date."""
 
 
 def _stated_authors(page: Statements) -> Candidates[list[str]]:
