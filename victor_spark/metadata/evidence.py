@@ -265,7 +265,9 @@ _MAX_INTRODUCED: Final = 500
 _LONGEST_VERB: Final = 40
 _AFTER: Final = 300
 _WRITTEN: Final = re.compile(rb">\s*(?:written|authored|article|story|words) by", re.IGNORECASE)
-_MICRODATA: Final = re.compile(rb"""(?:\s*<(?:meta|link)\b[^<>]*>)*?\s*<meta itemprop=["']?name["']? content=["']([^"'<>]+)""")
+_MICRODATA: Final = re.compile(
+    rb"""(?:\s*<(?:meta|link)\b[^<>]*>)*?\s*<meta itemprop=["']?name["']? content=["']([^"'<>]+)"""
+)
 """The name in the first element inside another one."""
 _THREADS: Final = (b"schema.org/DiscussionForumPosting", b"schema.org/QAPage")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)

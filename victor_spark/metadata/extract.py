@@ -74,7 +74,9 @@ def _titles(page: Statements) -> Candidates[str]:
     if page.evidence.title:
         stated.append(("title", page.evidence.title))
     boards = _boards(page, {key(title) for where, title in stated if where != "title"})
-    shorter = {title: _without_site(page, title, boards) for title in {title for _, title in stated}}
+    shorter: dict[str, str] = {}
+    for _, title in stated:
+        shorter[title] = shorter.get(title) or _without_site(page, title, boards)
     words = [set(_WORD.findall(title.casefold())) for title in shorter]
     stated = [(where, shorter[title]) for where, title in stated]
     stated.sort(key=lambda one: key(one[1]) in page.sites)
@@ -86,14 +88,13 @@ def _titles(page: Statements) -> Candidates[str]:
     ]
     alike = [
         (
-            1.0
-            if key(heading) in same
-            else max((2 * len(own & other) / (len(own) + len(other)) for other in words if other), default=0.0),
+            max((2 * len(own & other) / (len(own) + len(other)) for other in words if other), default=0.0),
             heading,
         )
         for heading, own in headings
         if own
     ]
+    alike += [(1.0, heading) for heading, own in headings if key(heading) in same]
     f1, heading = max(alike, key=lambda one: one[0], default=(0.0, ""))
     if f1 >= MIN_HEADING_F1:
         yield "h1", _mended(_without_site(page, heading, boards), stated, page.sites)
@@ -107,7 +108,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) -> str:
-    """The heading without a date before or after a stated title, with a stated kicker, and its words whole."""
+    """The heading without a date beside a stated title, with a stated kicker, and with its words whole."""
     folded = heading.casefold()
     for where, title in stated:
         begin = folded.find(title.casefold())
@@ -151,17 +152,14 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     """The title without the name of its site, which stands before or after a bar or a dash."""
     title = " ".join(unescape(title).split()).rstrip("¶ ")
     headings, sites = page.headings - boards, page.sites | boards
-    while key(title) not in headings and (shorter := _shorter(title, headings, sites, page.host)) != title:
-        title = shorter
+    for _ in range(_MOST_NAMES):
+        if key(title) not in headings:
+            title = _shorter(title, headings, sites, page.host)
     return title
 
 
-def _begins_with(host: str, name: str) -> bool:
-    first, *others = _WORD.findall(name.casefold()) or [""]
-    return first == host.rpartition(".")[2] != "" and len(others) < 4
-
-
 def _shorter(title: str, headings: set[str], sites: set[str], host: str) -> str:
+    """The title without what is before or after a bar, if that names the site or the rest is a heading."""
     parts = _BARS.split(title, _MAX_BARS)
     for bar in range(1, len(parts), 2):
         before, after = "".join(parts[:bar]), "".join(parts[bar + 1 :])
@@ -172,6 +170,14 @@ def _shorter(title: str, headings: set[str], sites: set[str], host: str) -> str:
     return title
 
 
+def _begins_with(host: str, name: str) -> bool:
+    """Whether a name is that of the host and a few words."""
+    first, *others = _WORD.findall(name.casefold()) or [""]
+    return first == host.rpartition(".")[2] != "" and len(others) < _FEW + 2
+
+
+_MOST_NAMES: Final = 3
+"""The most names of the site that are removed from a title."""
 _BARS: Final = re.compile(r"(\s+[|–—\-·•»«/]+\s+|\s*[|»«]\s*)")
 
 
@@ -194,7 +200,9 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
             keys = {key(name) for name in persons if not _ACCOUNT.match(name) or page.is_thread}
             is_sure = bool(keys - page.organisations) or bool(keys & vocabulary().agencies)
         else:
-            is_sure = where.startswith(("itemprop", "rel")) or not others or not all(map(names.is_short, persons))
+            is_sure = (
+                where.startswith(("itemprop", "rel")) or not others or not all(map(names.is_short, persons))
+            )
         if persons and is_sure:
             yield where, found if vocabulary().agencies.issuperset(map(key, persons)) else persons
         others.append((where, found))
@@ -202,7 +210,7 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
 
 
 _ACCOUNT: Final = re.compile(r"(?=\S*[a-z])(?![A-Z][a-z]+\Z)[!-~]+\Z")
-"""A name of an account, such as `annaB` or `anna.berg`: one word, but not with its first letter alone a capital."""
+"""A name of an account, such as `annaB` or `anna.berg`; neither `Anna` nor `AFP` is one."""
 
 
 def _without_employer(page: Statements, name: str) -> str:
@@ -221,8 +229,7 @@ def _is_person(page: Statements, name: str) -> bool:
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
-        found = names.authors(texts)
-        yield where, found if found or not page.is_thread else names.authors(texts, handles=True)
+        yield where, names.authors(texts) or names.authors(texts, handles=page.is_thread)
     yield from _marked_authors(page, (USER, _ITEM, _RELATION) if page.states_thread else (_ITEM, _RELATION))
     for pattern in _BYLINES:
         before: Marked | None = None  # the element with the names in `found`, or the last one of them
@@ -334,16 +341,20 @@ _MAX_IN_BYLINE: Final = 5
 
 
 def _dates(page: Statements) -> Candidates[str]:
-    """The day that the page states, or else shows; of both, the one that it shows beside its heading."""
+    """The day that the page states, but a different one that it shows beside its heading precedes it."""
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
-    stated += [page.of_works("uploadDate"), _times(page, _CREATED), _joined(page.marked(_ITEM_OF_DATE, _LONGEST_NAME))]
+    stated += [
+        page.of_works("uploadDate"),
+        _times(page, _CREATED),
+        _joined(page.marked(_ITEM_OF_DATE, _LONGEST_NAME)),
+    ]
     for where, day in _days(page, chain(*stated)):
         shown = [] if page.shows_only(day[:10]) else list(_days(page, _lines_of_dates(page)))
         if not any(_agree(own, day) for _, own in shown):
             yield from shown
         yield where, day
-    if page.url and (day := dates.in_address(page.url)):
-        yield "address", day
+    if page.url and (in_address := dates.in_address(page.url)):
+        yield "address", in_address
     yield from _days(page, _visible_dates(page))
 
 
@@ -382,7 +393,10 @@ def _visible_dates(page: Statements) -> Candidates[str]:
     yield from _joined(page.marked(_PUBLISH, _LONGEST_NAME))
     yield from _lines_of_dates(page)
     below, above = page.around
-    lines = [_IN_BRACKETS.sub("", line[:_LONGEST_LINE]) for line in (*_first(below, _NEAR_HEADING), *reversed(above))]
+    lines = [
+        _IN_BRACKETS.sub("", line[:_LONGEST_LINE])
+        for line in (*_first(below, _NEAR_HEADING), *reversed(above))
+    ]
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
     yield from _times(page, _NOT_UPDATED)
     yield from (("text by h1", line) for line in lines)

@@ -62,7 +62,7 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
 
 _ALSO_OF_PROSE: Final = frozenset({"text", "texte", "texto", "via", "di", "da"})
 """Introductions that need a colon."""
-_AFTER_DATE: Final = re.compile(r"(?=.{0,30}\d).{0,40}[\d|·•,]\s+by\s+(?=[^\W\d_a-z])", re.ASCII)
+_AFTER_DATE: Final = re.compile(r"(?=.{0,30}\d).{0,40}[\d|·•,]\s+by\s+(?=[^\W\d_a-z])")
 _MOST_WORDS: Final = 5
 _CAPITAL: Final = re.compile(r"(?![a-z])\w")
 _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
@@ -106,8 +106,10 @@ def is_short(name: str) -> bool:
     return "".join(filter(str.isalpha, name)).isascii() and not is_full(name)
 
 
+_WORD: Final = r"(?![a-z\d])\w[\w.'’-]*"
 _FULL: Final = re.compile(
-    r"(?!(?i:the|my|your|our|an?)\b)(?![a-z\d])\w[\w.'’-]*(?: (?:(?:d[aeiou]s?|del|of|la|van|von|der|den|bin|al|el|ter|y)\b|(?![a-z\d])\w)[\w.'’-]*){1,4}"
+    rf"(?!(?i:the|my|your|our|an?)\b){_WORD}"
+    rf"(?: (?:{_WORD}|d[aeiou]s?|del|of|la|van|von|der|den|bin|al|el|ter|y)){{0,3}} {_WORD}"
 )
 _ROLE: Final = re.compile(
     r",?\s+(?:staff|writer|reporter|correspondent|journalist|columnist|editor|director|founder|ceo)\b"
