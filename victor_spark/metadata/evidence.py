@@ -97,7 +97,7 @@ class Evidence:
     def shows_only(self, day: str, heading: int) -> bool:
         """Whether the text around a heading has no year, or a `time` in ISO 8601 on that day."""
         above, below = self._around(heading)
-        stated = f'"{day}'.encode()
+        stated = f'ime="{day}'.encode()  # of `datetime` or, in some frameworks, `dateTime`
         return stated in below or stated in above or not (_YEAR.search(below) or _YEAR.search(above))
 
     def _around(self, heading: int) -> tuple[bytes, bytes]:

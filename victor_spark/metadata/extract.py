@@ -172,8 +172,9 @@ def _shorter(title: str, headings: set[str], sites: set[str], host: str) -> str:
 
 def _begins_with(host: str, name: str) -> bool:
     """Whether a name is that of the host and a few words."""
-    first, *others = _WORD.findall(name.casefold()) or [""]
-    return first == host.rpartition(".")[2] != "" and len(others) < _FEW + 2
+    own = host.rpartition(".")[2]
+    behind = name.casefold().removeprefix(own)
+    return len(behind) < len(name) and not behind[:1].isalnum() and len(behind.split()) < _FEW + 2
 
 
 _MOST_NAMES: Final = 3

@@ -74,7 +74,7 @@ _BEFORE: Final = re.compile(
     re.DOTALL,
 )
 _BEHIND: Final = re.compile(r"(?://)?\s*(?:\]\]>|-->|/\*.*?\*/)\s*\Z", re.DOTALL)
-_LINE_COMMENT: Final = re.compile(r"(?m)(?<=\s)//[^\n\"]{0,200}$")
+_LINE_COMMENT: Final = re.compile(r"(?m)(?<=\s)//[^\n\"/]*$")
 _TRAILING_COMMA: Final = re.compile(r",(\s*[}\]])")
 _BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrtu])')
 
