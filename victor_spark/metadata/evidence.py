@@ -94,11 +94,14 @@ class Evidence:
         above, below = self._around(heading)
         return _lines(below), _lines(above[above.find(b">") + 1 :])
 
-    def shows_only(self, day: str, heading: int) -> bool:
-        """Whether the text around a heading has no year, or a `time` in ISO 8601 on that day."""
-        above, below = self._around(heading)
-        stated = f'ime="{day}'.encode()  # of `datetime` or, in some frameworks, `dateTime`
-        return stated in below or stated in above or not (_YEAR.search(below) or _YEAR.search(above))
+    def years(self, heading: int) -> Iterator[str]:
+        """The short pieces of text with a year, above and below one of the headings, between two tags."""
+        for source in self._around(heading):
+            for year in _YEAR.finditer(source):
+                begin = source.rfind(b">", 0, year.start()) + 1
+                end = source.find(b"<", begin)
+                if year.start() < end < begin + _LONGEST_PIECE:
+                    yield _value(source[begin:end])
 
     def _around(self, heading: int) -> tuple[bytes, bytes]:
         """The source above and below one of the headings."""
@@ -145,9 +148,10 @@ class Evidence:
     @property
     def introduced(self) -> Iterator[list[str]]:
         """The lines of elements that begin like `Written by`."""
-        found = 0
+        found = next((row[1] for row in self._rows[kernel.HEADING]), 0)
+        last = found + _FAR
         for _ in range(_MAX_INTRODUCED):
-            if (found := self._markup.find(b" by", found + 1)) < 0:
+            if (found := self._markup.find(b" by", found + 1, last)) < 0:
                 return
             if (begin := _WRITTEN.search(self._markup, found - _LONGEST_VERB, found + 3)) is not None:
                 yield _lines(self._markup[begin.start() + 1 : found + _AFTER])
@@ -260,8 +264,11 @@ _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
-_YEAR: Final = re.compile(rb"(?:19|20|25)\d\d(?![^<>]*>)")
+_YEAR: Final = re.compile(rb"(?:19|20|25)\d\d")
+_LONGEST_PIECE: Final = 200
 _MAX_INTRODUCED: Final = 500
+_FAR: Final = 200_000
+"""Bytes below the first heading that are searched for `Written by`."""
 _LONGEST_VERB: Final = 40
 _AFTER: Final = 300
 _WRITTEN: Final = re.compile(rb">\s*(?:written|authored|article|story|words) by", re.IGNORECASE)

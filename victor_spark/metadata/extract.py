@@ -350,13 +350,20 @@ def _dates(page: Statements) -> Candidates[str]:
         _joined(page.marked(_ITEM_OF_DATE, _LONGEST_NAME)),
     ]
     for where, day in _days(page, chain(*stated)):
-        shown = [] if page.shows_only(day[:10]) else list(_days(page, _lines_of_dates(page)))
-        if not any(_agree(own, day) for _, own in shown):
-            yield from shown
+        if any(_differs(page, text, day) for text in page.years):
+            shown = list(_days(page, _lines_of_dates(page)))
+            if not any(_agree(own, day) for _, own in shown):
+                yield from shown
         yield where, day
     if page.url and (in_address := dates.in_address(page.url)):
         yield "address", in_address
     yield from _days(page, _visible_dates(page))
+
+
+def _differs(page: Statements, text: str, stated: str) -> bool:
+    """Whether a short text does not name that day."""
+    own = next(_days(page, iter([("", text)])), None) if len(text) <= _LONGEST_DATE else ("", stated)
+    return own is None or not _agree(own[1], stated)
 
 
 def _agree(shown: str, stated: str) -> bool:

@@ -155,11 +155,13 @@ class Statements:
     @cached_property
     def organisations(self) -> set[str]:
         """The keys of the names of organisations in JSON-LD, except those of persons."""
-        found: dict[bool, set[str]] = {True: set(), False: set()}
-        for types, thing in self._things:
-            if isinstance(name := thing.get("name"), str) and types[0].endswith(("Organization", "Person")):
-                found[types[0] == "Person"].add(key(name))
-        return found[False] - found[True]
+        found = [thing for types, thing in self._things if types[0].endswith("Organization")]
+        persons = [thing for types, thing in self._things if types[0] == "Person"] if found else ()
+        return self._names(found) - self._names(persons)
+
+    @staticmethod
+    def _names(things: Iterable[Thing]) -> set[str]:
+        return {key(name) for thing in things if isinstance(name := thing.get("name"), str)}
 
     @cached_property
     def headings(self) -> set[str]:
@@ -171,9 +173,10 @@ class Statements:
         """The lines of text below the first heading that a title holds, or the first, and above it."""
         return self.evidence.around(self._heading)
 
-    def shows_only(self, day: str) -> bool:
-        """Whether no day but this one is written around that heading."""
-        return self.evidence.shows_only(day, self._heading)
+    @property
+    def years(self) -> Iterator[str]:
+        """The short pieces of text with a year around that heading."""
+        return self.evidence.years(self._heading)
 
     @cached_property
     def _heading(self) -> int:
