@@ -95,13 +95,15 @@ class Evidence:
         return _lines(below), _lines(above[above.find(b">") + 1 :])
 
     def years(self, heading: int) -> Iterator[str]:
-        """The short pieces of text with a year, above and below one of the headings, between two tags."""
+        """The short pieces of text with a year since 2000, above and below one of the headings."""
         for source in self._around(heading):
-            for year in _YEAR.finditer(source):
-                begin = source.rfind(b">", 0, year.start()) + 1
+            year = source.find(b"20")
+            while year >= 0:
+                begin = source.rfind(b">", 0, year) + 1
                 end = source.find(b"<", begin)
-                if year.start() < end < begin + _LONGEST_PIECE:
+                if year < end < begin + _LONGEST_PIECE:
                     yield _value(source[begin:end])
+                year = source.find(b"20", max(end, source.find(b">", year), year + 1))
 
     def _around(self, heading: int) -> tuple[bytes, bytes]:
         """The source above and below one of the headings."""
@@ -264,7 +266,6 @@ _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
-_YEAR: Final = re.compile(rb"(?:19|20|25)\d\d")
 _LONGEST_PIECE: Final = 200
 _MAX_INTRODUCED: Final = 500
 _FAR: Final = 200_000

@@ -361,9 +361,19 @@ def _dates(page: Statements) -> Candidates[str]:
 
 
 def _differs(page: Statements, text: str, stated: str) -> bool:
-    """Whether a short text does not name that day."""
-    own = next(_days(page, iter([("", text)])), None) if len(text) <= _LONGEST_DATE else ("", stated)
-    return own is None or not _agree(own[1], stated)
+    """Whether a short text with a year does not name that day."""
+    if len(text) > _LONGEST_DATE:
+        return False
+    year, month, day = stated[:10].split("-")
+    folded = text.casefold()
+    if {year, day.lstrip("0")} <= {number.lstrip("0") for number in _NUMBER.findall(text)} and any(
+        name in folded for name in vocabulary().months[int(month) - 1]
+    ):
+        return False
+    return not any(_agree(own, stated) for _, own in _days(page, iter([("", text)])))
+
+
+_NUMBER: Final = re.compile(r"\d+")
 
 
 def _agree(shown: str, stated: str) -> bool:

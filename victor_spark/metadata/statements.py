@@ -130,9 +130,14 @@ class Statements:
         return value if parts.scheme in ("http", "https") else None
 
     @cached_property
+    def _host(self) -> str:
+        """The host of the page's address without `www.`; "" where there is none."""
+        return (host_name(self.url) or "").removeprefix("www.")
+
+    @property
     def host(self) -> str:
-        """The host of the page's address without `www.` and top-level domain; "" where there is none."""
-        return (host_name(self.url) or "").removeprefix("www.").rpartition(".")[0]
+        """That without the top-level domain."""
+        return self._host.rpartition(".")[0]
 
     def site_names(self) -> Candidates[str]:
         """Names of the site that the page is of."""
@@ -149,7 +154,7 @@ class Statements:
         return {key(name) for _, name in islice(self.site_names(), _MAX_SITES)} | {
             key(self.host),
             key(self.host.rpartition(".")[2]),
-            key((host_name(self.url) or "").removeprefix("www.")),
+            key(self._host),
         }
 
     @cached_property
@@ -190,7 +195,7 @@ class Statements:
         """Whether 3/4/2024 is a day of March here, as in the United States."""
         language = (self.evidence.language or "").casefold().replace("_", "-")
         elsewhere = (".uk", ".au", ".nz", ".ie", ".in", ".za")
-        return language in ("", "en", "en-us") and not (host_name(self.url) or "").endswith(elsewhere)
+        return language in ("", "en", "en-us") and not self._host.endswith(elsewhere)
 
 
 def source(types: Iterable[str]) -> str:
