@@ -109,7 +109,7 @@ class Evidence:
         """The source above and below one of the headings."""
         for row in self._rows[kernel.HEADING][heading : heading + 1]:
             below = self._markup[row[2] : row[2] + _BELOW]
-            return self._markup[max(row[1] - _ABOVE, 0) : row[1]], below[below.lower().find(b"</h1") + 5 :]
+            return self._markup[max(row[1] - _ABOVE, 0) : row[1]], below[_end(below, b"h1") + 5 :]
         return b"", b""
 
     @cached_property
@@ -213,8 +213,8 @@ class Evidence:
 
     def _lines(self, start: int, name: bytes) -> list[str]:
         inside = self._markup[start : start + _WINDOW]
-        if (end := re.search(rb"</%s(?![\w-])" % name.lower(), inside.lower())) is not None:
-            inside = inside[: end.start()]
+        if (end := _end(inside, name.lower())) >= 0:
+            inside = inside[:end]
         return _lines(inside)
 
     def _stated(self, start: int, end: int, name: bytes) -> list[str]:
@@ -239,6 +239,16 @@ def _value(source: bytes) -> str:
     """The value of an attribute."""
     text = source[: 4 * MAX_VALUE].decode("utf-8", "replace")[:MAX_VALUE]
     return " ".join((unescape(text) if "&" in text else text).split())
+
+
+def _end(inside: bytes, name: bytes) -> int:
+    """Where the first end tag of this name begins; -1 if there is none."""
+    tag = b"</" + name
+    end = inside.find(tag)
+    if end >= 0 and _AFTER_NAME.match(inside, end + len(tag)) is not None and b"</" not in inside[:end]:
+        return end
+    found = re.search(rb"%s(?![\w-])" % tag, inside.lower())
+    return found.start() if found is not None else -1
 
 
 def _tidy(text: str) -> str:
@@ -268,7 +278,8 @@ _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
 _LONGEST_PIECE: Final = 200
 _MAX_INTRODUCED: Final = 500
-_FAR: Final = 200_000
+_AFTER_NAME: Final = re.compile(rb"(?![\w-])")
+_FAR: Final = 100_000
 """Bytes below the first heading that are searched for `Written by`."""
 _LONGEST_VERB: Final = 40
 _AFTER: Final = 300

@@ -186,7 +186,7 @@ class Statements:
     @cached_property
     def _heading(self) -> int:
         og_titles = self.evidence.meta.get("og:title", ())
-        stated = key(" ".join((*og_titles, self.evidence.title or "")))
+        stated = "".join(map(key, (*og_titles, self.evidence.title or "")))
         like = (i for i, heading in enumerate(self.evidence.headings) if "" != key(heading) in stated)
         return next(like, 0)
 
