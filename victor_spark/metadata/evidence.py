@@ -109,7 +109,7 @@ class Evidence:
         """The source above and below one of the headings."""
         for row in self._rows[kernel.HEADING][heading : heading + 1]:
             below = self._markup[row[2] : row[2] + _BELOW]
-            return self._markup[max(row[1] - _ABOVE, 0) : row[1]], below[_end(below, b"h1") + 5 :]
+            return self._markup[max(row[1] - _ABOVE, 0) : row[1]], below[below.lower().find(b"</h1") + 5 :]
         return b"", b""
 
     @cached_property
@@ -152,9 +152,7 @@ class Evidence:
         """The lines of elements that begin like `Written by`."""
         found = next((row[1] for row in self._rows[kernel.HEADING]), 0)
         last = found + _FAR
-        for _ in range(_MAX_INTRODUCED):
-            if (found := self._markup.find(b" by", found + 1, last)) < 0:
-                return
+        while (found := self._markup.find(b" by", found + 1, last)) >= 0:
             if (begin := _WRITTEN.search(self._markup, found - _LONGEST_VERB, found + 3)) is not None:
                 yield _lines(self._markup[begin.start() + 1 : found + _AFTER])
 
@@ -213,8 +211,8 @@ class Evidence:
 
     def _lines(self, start: int, name: bytes) -> list[str]:
         inside = self._markup[start : start + _WINDOW]
-        if (end := _end(inside, name.lower())) >= 0:
-            inside = inside[:end]
+        if (end := re.search(rb"</%s(?![\w-])" % name.lower(), inside.lower())) is not None:
+            inside = inside[: end.start()]
         return _lines(inside)
 
     def _stated(self, start: int, end: int, name: bytes) -> list[str]:
@@ -241,16 +239,6 @@ def _value(source: bytes) -> str:
     return " ".join((unescape(text) if "&" in text else text).split())
 
 
-def _end(inside: bytes, name: bytes) -> int:
-    """Where the first end tag of this name begins; -1 if there is none."""
-    tag = b"</" + name
-    end = inside.find(tag)
-    if end >= 0 and _AFTER_NAME.match(inside, end + len(tag)) is not None and b"</" not in inside[:end]:
-        return end
-    found = re.search(rb"%s(?![\w-])" % tag, inside.lower())
-    return found.start() if found is not None else -1
-
-
 def _tidy(text: str) -> str:
     return " ".join(text[:MAX_VALUE].split())
 
@@ -261,8 +249,7 @@ def _lines(markup: bytes) -> list[str]:
     if "<r" in text:
         text = _RUBY.sub("", text)
     if "<" in text:
-        if "<w" in text:
-            text = text.replace("<wbr>", "").replace("<wbr/>", "")
+        text = text.replace("<wbr>", "").replace("<wbr/>", "")
         text = _TAGS.sub("\n", _INLINE.sub(" ", _BETWEEN_LINKS.sub("<br>", _NOT_SHOWN.sub(" ", text))))
     text = unescape(text[:MAX_VALUE])
     return [tidy for line in text.split("\n") if (tidy := " ".join(line.split()))]
@@ -277,8 +264,6 @@ _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
 _LONGEST_PIECE: Final = 200
-_MAX_INTRODUCED: Final = 500
-_AFTER_NAME: Final = re.compile(rb"(?![\w-])")
 _FAR: Final = 100_000
 """Bytes below the first heading that are searched for `Written by`."""
 _LONGEST_VERB: Final = 40

@@ -115,8 +115,8 @@ def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) ->
         if title.replace(" ", "") == heading.replace(" ", ""):
             return title
         if where == "meta og:title" and title.endswith(f": {heading}"):
-            kicker = key(title[: -len(heading)])
-            return heading if any(kicker.startswith(site) for site in sites if site) else title
+            is_site = any(key(title).startswith(site) for site in sites if site)
+            return heading if is_site else title
         if " " in title and begin in (0, len(heading) - len(title)):
             rest = heading[:begin] + heading[begin + len(title) :]
             if _DIGIT.search(rest) and dates.iso(rest):
@@ -154,27 +154,20 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     headings, sites = page.headings - boards, page.sites | boards
     for _ in range(_MOST_NAMES):
         if key(title) not in headings:
-            title = _shorter(title, headings, sites, page.host)
+            title = _shorter(title, headings, sites)
     return title
 
 
-def _shorter(title: str, headings: set[str], sites: set[str], host: str) -> str:
+def _shorter(title: str, headings: set[str], sites: set[str]) -> str:
     """The title without what is before or after a bar, if that names the site or the rest is a heading."""
     parts = _BARS.split(title, _MAX_BARS)
     for bar in range(1, len(parts), 2):
         before, after = "".join(parts[:bar]), "".join(parts[bar + 1 :])
-        if key(before) in headings or _is_site(after, sites) or _begins_with(host, after):
+        if key(before) in headings or _is_site(after, sites):
             return before
         if key(after) in headings or _is_site(before, sites):
             return after
     return title
-
-
-def _begins_with(host: str, name: str) -> bool:
-    """Whether a name is that of the host and a few words."""
-    own = host.rpartition(".")[2]
-    behind = name.casefold().removeprefix(own)
-    return len(behind) < len(name) and not behind[:1].isalnum() and len(behind.split()) < _FEW + 2
 
 
 _MOST_NAMES: Final = 3
@@ -362,18 +355,8 @@ def _dates(page: Statements) -> Candidates[str]:
 
 def _differs(page: Statements, text: str, stated: str) -> bool:
     """Whether a short text with a year does not name that day."""
-    if len(text) > _LONGEST_DATE:
-        return False
-    year, month, day = stated[:10].split("-")
-    folded = text.casefold()
-    if {year, day.lstrip("0")} <= {number.lstrip("0") for number in _NUMBER.findall(text)} and any(
-        name in folded for name in vocabulary().months[int(month) - 1]
-    ):
-        return False
-    return not any(_agree(own, stated) for _, own in _days(page, iter([("", text)])))
-
-
-_NUMBER: Final = re.compile(r"\d+")
+    shown = _days(page, iter([("", text)]))
+    return len(text) <= _LONGEST_DATE and not any(_agree(own, stated) for _, own in shown)
 
 
 def _agree(shown: str, stated: str) -> bool:

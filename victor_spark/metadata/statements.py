@@ -134,11 +134,6 @@ class Statements:
         """The host of the page's address without `www.`; "" where there is none."""
         return (host_name(self.url) or "").removeprefix("www.")
 
-    @property
-    def host(self) -> str:
-        """That without the top-level domain."""
-        return self._host.rpartition(".")[0]
-
     def site_names(self) -> Candidates[str]:
         """Names of the site that the page is of."""
         yield from self.meta("site")
@@ -150,23 +145,16 @@ class Statements:
 
     @cached_property
     def sites(self) -> set[str]:
-        """The keys of the site's names, and of its host."""
-        return {key(name) for _, name in islice(self.site_names(), _MAX_SITES)} | {
-            key(self.host),
-            key(self.host.rpartition(".")[2]),
-            key(self._host),
-        }
+        """The keys of the site's names, and of its host with and without the domains around it."""
+        names = {key(name) for _, name in islice(self.site_names(), _MAX_SITES)}
+        upper = self._host.rpartition(".")[0]
+        return names | {key(self._host), key(upper), key(upper.rpartition(".")[2])}
 
     @cached_property
     def organisations(self) -> set[str]:
-        """The keys of the names of organisations in JSON-LD, except those of persons."""
-        found = [thing for types, thing in self._things if types[0].endswith("Organization")]
-        persons = [thing for types, thing in self._things if types[0] == "Person"] if found else ()
-        return self._names(found) - self._names(persons)
-
-    @staticmethod
-    def _names(things: Iterable[Thing]) -> set[str]:
-        return {key(name) for thing in things if isinstance(name := thing.get("name"), str)}
+        """The keys of the names of organisations in JSON-LD."""
+        organisations = (thing for types, thing in self._things if types[0].endswith("Organization"))
+        return {key(name) for thing in organisations if isinstance(name := thing.get("name"), str)}
 
     @cached_property
     def headings(self) -> set[str]:
