@@ -111,8 +111,6 @@ def test_of_several_headings_the_one_most_like_the_title_is_the_title() -> None:
 @pytest.mark.parametrize(
     ("head", "heading", "title"),
     [
-        ("<title>Ferry is late today</title>", "3 May 2024 Ferry is late today", "Ferry is late today"),
-        ("<title>Ferry is late today</title>", "Ferry is late today 2", "Ferry is late today 2"),
         (
             "<meta property=og:title content='Harbour: Ferry is late'>",
             "Ferry is late",
@@ -123,7 +121,7 @@ def test_of_several_headings_the_one_most_like_the_title_is_the_title() -> None:
         ("<title>Ferries: timetable</title>", "Ferries: time<wbr>table", "Ferries: timetable"),
         ("<title>The ferry: Ferry is late</title>", "The ferry", "Ferry is late"),
     ],
-    ids=["date", "number", "kicker", "site as kicker", "tags in a word", "wbr", "name of the blog"],
+    ids=["kicker", "site as kicker", "tags in a word", "wbr", "name of the blog"],
 )
 def test_a_heading_is_mended_by_a_stated_title(head: str, heading: str, title: str) -> None:
     head += "<meta property=og:site_name content='Harbour News'>"
@@ -268,12 +266,9 @@ def test_authors_of_a_thread_in_microdata_may_be_accounts() -> None:
     ("text", "source"),
     [
         ("<p>3 May 2024 by Anna Kos</p>", "text by h1"),
-        ("<p>Anna Kos May 3, 2024 · 3 min read</p>", "text by h1"),
-        ("<p>Anna Kos · 2024-05-03</p>", "text by h1"),
         (f"{'<p>The ferry is late.</p>' * 200}<h4>Written by</h4><p>Anna Kos</p>", "text"),
         (f"{'<p>The ferry is late.</p>' * 200}<p>Words by <a>Anna Kos</a></p>", "text"),
         (f"{'<p>The song written by Bo Lind.</p>' * 200}", None),
-        ("<p>Boats 3 May 2024</p>", None),
     ],
 )
 def test_a_text_names_its_author(text: str, source: str | None) -> None:

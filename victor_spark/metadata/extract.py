@@ -108,19 +108,13 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) -> str:
-    """The heading without a date beside a stated title, with a stated kicker, and with its words whole."""
-    folded = heading.casefold()
+    """The heading with the kicker that `og:title` puts before it, and with its words whole."""
     for where, title in stated:
-        begin = folded.find(title.casefold())
         if title.replace(" ", "") == heading.replace(" ", ""):
             return title
         if where == "meta og:title" and title.endswith(f": {heading}"):
             is_site = any(key(title).startswith(site) for site in sites if site)
             return heading if is_site else title
-        if " " in title and begin in (0, len(heading) - len(title)):
-            rest = heading[:begin] + heading[begin + len(title) :]
-            if _DIGIT.search(rest) and dates.iso(rest):
-                return title
     return heading
 
 
@@ -189,7 +183,11 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
     """Persons first; an account, an organisation or the site itself where no person is named."""
     others: list[tuple[str, tuple[str, ...]]] = []
     for where, found in _named_authors(page):
-        persons = tuple(_without_employer(page, name) for name in found if _is_person(page, name))
+        persons = tuple(
+            _without_employer(page, name)
+            for name in found  # neither the site's nor a role
+            if vocabulary().roles.isdisjoint(name.casefold().split()) and not _is_site(name, page.sites)
+        )
         if where.startswith(("json-ld", "meta")):
             keys = {key(name) for name in persons if not _ACCOUNT.match(name) or page.is_thread}
             is_sure = bool(keys - page.organisations) or bool(keys & vocabulary().agencies)
@@ -216,11 +214,6 @@ def _without_employer(page: Statements, name: str) -> str:
     return name
 
 
-def _is_person(page: Statements, name: str) -> bool:
-    """Whether a name is neither that of the site nor a role."""
-    return vocabulary().roles.isdisjoint(name.casefold().split()) and not _is_site(name, page.sites)
-
-
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
         yield where, names.authors(texts) or names.authors(texts, handles=page.is_thread)
@@ -242,18 +235,8 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     yield from _marked_authors(page, (USER,))
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
-    for line in _first(below, _NEAR_HEADING):
-        start = _BEFORE_DATE.match(line)
-        if start is not None and names.is_full(start[1]) and dates.iso(line[start.end() :][:20]):
-            yield "text by h1", names.authors([start[1]])
     yield from (("text", names.of_lines(lines[:2])) for lines in page.evidence.introduced)
     yield from ((where, names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
-
-
-_BEFORE_DATE: Final = re.compile(
-    r"(.{5,40}?)\s*(?:[|·•,–-]|\bon\b)?\s*(?=\d{1,2} [A-Z]|\d{4}-|[A-Z][a-z]{2,8}\.? \d)"
-)
-"""What a line holds before its date."""
 
 
 def _stated_authors(page: Statements) -> Candidates[list[str]]:
@@ -263,7 +246,7 @@ def _stated_authors(page: Statements) -> Candidates[list[str]]:
             yield f"{source}.{role}", list(page.texts(work, role, "name"))
     for name in vocabulary().meta["author"]:
         if (stated := page.evidence.meta.get(name)) is not None:
-            if name in _LAST_NAME_FIRST:
+            if name.startswith(("citation", "dc")):  # with the last name first
                 stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]
             yield f"meta {name}", stated
     for number in "12":
@@ -273,7 +256,6 @@ def _stated_authors(page: Statements) -> Candidates[list[str]]:
             yield f"meta {data}", page.evidence.meta.get(data, [])
 
 
-_LAST_NAME_FIRST: Final = frozenset(("citation_author", "dc.creator", "dcterms.creator", "dc.contributor"))
 _FIRST_AND_LAST: Final = re.compile(r"\A([^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
 
 
@@ -337,13 +319,10 @@ _MAX_IN_BYLINE: Final = 5
 def _dates(page: Statements) -> Candidates[str]:
     """The day that the page states, but a different one that it shows beside its heading precedes it."""
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
-    stated += [
-        page.of_works("uploadDate"),
-        _times(page, _CREATED),
-        _joined(page.marked(_ITEM_OF_DATE, _LONGEST_NAME)),
-    ]
-    for where, day in _days(page, chain(*stated)):
-        if any(_differs(page, text, day) for text in page.years):
+    created = (one for one in _times(page) if one[0].startswith("time datecreated"))
+    items = _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
+    for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
+        if any(_differs(page, text, day) for text in page.evidence.years(page.heading)):
             shown = list(_days(page, _lines_of_dates(page)))
             if not any(_agree(own, day) for _, own in shown):
                 yield from shown
@@ -362,8 +341,8 @@ def _differs(page: Statements, text: str, stated: str) -> bool:
 def _agree(shown: str, stated: str) -> bool:
     """Whether days are the same, but for the order of their numbers, or the issue of the next day's paper."""
     later = date.fromisoformat(shown[:10]) - date.fromisoformat(stated[:10])
-    is_local = _OFFSET.search(stated) is not None
-    return {*shown[:10].split("-")} == {*stated[:10].split("-")} or (is_local and later.days == 1)
+    is_issue = later.days == 1 and _OFFSET.search(stated) is not None
+    return is_issue or {*shown[:10].split("-")} == {*stated[:10].split("-")}
 
 
 _OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
@@ -371,11 +350,15 @@ _OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
 
 def _lines_of_dates(page: Statements) -> Candidates[str]:
     """Lines beside the heading with a date and little more, but not those with that of a change."""
+    for line in sorted(_beside(page), key=len):
+        if len(line) <= _LONGEST_DATE and not _UPDATED.search(line):
+            yield "text by h1", line
+
+
+def _beside(page: Statements) -> list[str]:
     below, above = page.around
-    lines = [line for line in (*_first(below, _NEAR_HEADING), *reversed(above)) if len(line) <= _LONGEST_DATE]
-    for line in sorted(filter(_DIGIT.search, lines), key=len):
-        if not _UPDATED.search(line):
-            yield "text by h1", _IN_BRACKETS.sub("", line)
+    lines = (*_first(below, _NEAR_HEADING), *reversed(above))
+    return [_IN_BRACKETS.sub("", line[:_LONGEST_LINE]) for line in lines if _DIGIT.search(line)]
 
 
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
@@ -390,36 +373,27 @@ _DIGIT: Final = re.compile(r"\d")
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    yield from _times(page, _PUBLISHED)
+    yield from (time for time in _times(page) if _PUBLISHED.search(time[0]))
     yield from _joined(page.marked(_PUBLISH, _LONGEST_NAME))
     yield from _lines_of_dates(page)
-    below, above = page.around
-    lines = [
-        _IN_BRACKETS.sub("", line[:_LONGEST_LINE])
-        for line in (*_first(below, _NEAR_HEADING), *reversed(above))
-    ]
+    lines = _beside(page)
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
-    yield from _times(page, _NOT_UPDATED)
+    yield from (time for time in _times(page) if not _UPDATED.search(time[0]))
     yield from (("text by h1", line) for line in lines)
     yield from _joined(page.marked(_DATE, _LONGEST_NAME))
     yield from _modified(page)
 
 
-def _times(page: Statements, pattern: re.Pattern[str]) -> Candidates[str]:
-    """The `time` elements whose mark the pattern finds."""
-    for mark, read, _ in page.evidence.times:
-        if pattern.search(mark):
-            yield f"time {mark}".strip(), " ".join(read())
+def _times(page: Statements) -> Candidates[str]:
+    return ((f"time {mark}".strip(), " ".join(read())) for mark, read, _ in page.evidence.times)
 
 
 def _joined(candidates: Candidates[list[str]]) -> Candidates[str]:
     return ((where, " ".join(lines)) for where, lines in candidates)
 
 
-_ITEM_OF_DATE: Final = re.compile("(?m)^itemprop=datepublished")
-_CREATED: Final = re.compile("^datecreated")
+_DATE_ITEM: Final = re.compile("(?m)^itemprop=datepublished")
 _PUBLISHED: Final = re.compile("publish|entry-date|created")
-_NOT_UPDATED: Final = re.compile("^(?!.*(?:updated|modified))")
 _PUBLISH: Final = re.compile("(?<!status-)publish(?!.*modified)")
 _DATE: Final = re.compile("date(?!.*update)")
 

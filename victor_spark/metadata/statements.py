@@ -164,15 +164,11 @@ class Statements:
     @cached_property
     def around(self) -> tuple[list[str], list[str]]:
         """The lines of text below the first heading that a title holds, or the first, and above it."""
-        return self.evidence.around(self._heading)
-
-    @property
-    def years(self) -> Iterator[str]:
-        """The short pieces of text with a year around that heading."""
-        return self.evidence.years(self._heading)
+        return self.evidence.around(self.heading)
 
     @cached_property
-    def _heading(self) -> int:
+    def heading(self) -> int:
+        """The rank of that heading."""
         og_titles = self.evidence.meta.get("og:title", ())
         stated = "".join(map(key, (*og_titles, self.evidence.title or "")))
         like = (i for i, heading in enumerate(self.evidence.headings) if "" != key(heading) in stated)
