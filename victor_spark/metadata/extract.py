@@ -147,8 +147,9 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     title = " ".join(unescape(title).split()).rstrip("¶ ")
     headings, sites = page.headings - boards, page.sites | boards
     for _ in range(_MOST_NAMES):
-        if key(title) not in headings:
-            title = _shorter(title, headings, sites)
+        whole = title
+        if key(whole) in headings or (title := _shorter(whole, headings, sites)) == whole:
+            break
     return title
 
 
@@ -334,8 +335,16 @@ def _dates(page: Statements) -> Candidates[str]:
 
 def _differs(page: Statements, text: str, stated: str) -> bool:
     """Whether a short text with a year does not name that day."""
-    shown = _days(page, iter([("", text)]))
-    return len(text) <= _LONGEST_DATE and not any(_agree(own, stated) for _, own in shown)
+    if len(text) > _LONGEST_DATE:
+        return False
+    year, month, day = stated[:10].split("-")
+    months, folded = vocabulary().months[int(month) - 1], text.casefold()
+    if {year, day.removeprefix("0")} <= {*_NUMBER.findall(text)} and any(name in folded for name in months):
+        return False
+    return not any(_agree(own, stated) for _, own in _days(page, iter([("", text)])))
+
+
+_NUMBER: Final = re.compile(r"[1-9]\d*")
 
 
 def _agree(shown: str, stated: str) -> bool:
