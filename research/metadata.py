@@ -39,7 +39,7 @@ _KINDS: Final = {
     "title": "`title`",
     "time": "`time`",
     "address": "the address",
-    "text": "text by `h1`",
+    "text": "text",
     "nothing": "nothing found",
 }
 """Kinds of sources by the first word of what `Metadata.sources` says; all others are marks of elements."""

@@ -7,7 +7,7 @@ time is linear in the length of the page.
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property, partial
 from html import unescape
 from typing import Final, NamedTuple
@@ -67,7 +67,7 @@ class Evidence:
     def _named(self, kind: int, known: dict[bytes, str]) -> dict[str, list[str]]:
         """The values of elements of a kind, by those of their names that are known."""
         found: dict[str, list[str]] = {}
-        for *_, name, name_end, value, value_end in self._rows[kind]:
+        for _, _, _, _, name, name_end, value, value_end in self._rows[kind]:
             stated = known.get(self._markup[name:name_end].strip().lower())
             if stated is not None and (content := _value(self._markup[value:value_end])):
                 found.setdefault(stated, []).append(content)
@@ -91,11 +91,26 @@ class Evidence:
 
     def around(self, heading: int) -> tuple[list[str], list[str]]:
         """The lines of text below one of the headings, and those just above it; none without headings."""
+        above, below = self._around(heading)
+        return _lines(below), _lines(above[above.find(b">") + 1 :])
+
+    def years(self, heading: int) -> Iterator[str]:
+        """The short pieces of text with a year since 2000, above and below one of the headings."""
+        for source in self._around(heading):
+            year = source.find(b"20")
+            while year >= 0:
+                begin = source.rfind(b">", 0, year) + 1
+                end = source.find(b"<", begin)
+                if year < end < begin + _LONGEST_PIECE:
+                    yield _value(source[begin:end])
+                year = source.find(b"20", max(end, source.find(b">", year), year + 1))
+
+    def _around(self, heading: int) -> tuple[bytes, bytes]:
+        """The source above and below one of the headings."""
         for row in self._rows[kernel.HEADING][heading : heading + 1]:
-            above = self._markup[max(row[1] - _ABOVE, 0) : row[1]]
             below = self._markup[row[2] : row[2] + _BELOW]
-            return _lines(below[below.lower().find(b"</h1") + 5 :]), _lines(above[above.find(b">") + 1 :])
-        return [], []
+            return self._markup[max(row[1] - _ABOVE, 0) : row[1]], below[below.lower().find(b"</h1") + 5 :]
+        return b"", b""
 
     @cached_property
     def json_ld(self) -> list[str]:
@@ -131,6 +146,20 @@ class Evidence:
     def marks(self) -> str:
         """Their marks, one a line."""
         return "\n".join([one.mark for one in self.marked])
+
+    @property
+    def introduced(self) -> Iterator[list[str]]:
+        """The lines of elements that begin like `Written by`."""
+        found = next((row[1] for row in self._rows[kernel.HEADING]), 0)
+        last = found + _FAR
+        while (found := self._markup.find(b" by", found + 1, last)) >= 0:
+            if (begin := _WRITTEN.search(self._markup, found - _LONGEST_VERB, found + 3)) is not None:
+                yield _lines(self._markup[begin.start() + 1 : found + _AFTER])
+
+    @property
+    def is_thread(self) -> bool:
+        """Whether an `itemtype` states a thread of a forum."""
+        return any(kind in self._markup for kind in _THREADS)
 
     def apart(self, start: int) -> bool:
         """Whether an element that starts there stands in navigation, a label, or a form without an `h1`."""
@@ -191,7 +220,10 @@ class Evidence:
         if start not in self._read:
             attributes = self._attributes(start, end)
             value = attributes.get("content") or attributes.get("datetime")
-            self._read[start] = [_tidy(value)] if value else self._lines(end, name)
+            lines = [_tidy(value)] if value else self._lines(end, name)
+            if not lines and (inside := _MICRODATA.match(self._markup, end, end + _WINDOW)) is not None:
+                lines = [_value(inside[1])]
+            self._read[start] = lines
         return self._read[start]
 
 
@@ -213,10 +245,11 @@ def _tidy(text: str) -> str:
 
 def _lines(markup: bytes) -> list[str]:
     """The lines of text of a piece of markup, without white space around them: most elements begin one."""
-    text = " ".join(markup.decode("utf-8", "replace").split())
+    text = b" ".join(markup.split()).decode("utf-8", "replace")
     if "<r" in text:
         text = _RUBY.sub("", text)
     if "<" in text:
+        text = text.replace("<wbr>", "").replace("<wbr/>", "")
         text = _TAGS.sub("\n", _INLINE.sub(" ", _BETWEEN_LINKS.sub("<br>", _NOT_SHOWN.sub(" ", text))))
     text = unescape(text[:MAX_VALUE])
     return [tidy for line in text.split("\n") if (tidy := " ".join(line.split()))]
@@ -230,6 +263,17 @@ _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
+_LONGEST_PIECE: Final = 200
+_FAR: Final = 100_000
+"""Bytes below the first heading that are searched for `Written by`."""
+_LONGEST_VERB: Final = 40
+_AFTER: Final = 300
+_WRITTEN: Final = re.compile(rb">\s*(?:written|authored|article|story|words) by", re.IGNORECASE)
+_MICRODATA: Final = re.compile(
+    rb"""(?:\s*<(?:meta|link)\b[^<>]*>)*?\s*<meta itemprop=["']?name["']? content=["']([^"'<>]+)"""
+)
+"""The name in the first element inside another one."""
+_THREADS: Final = (b"schema.org/DiscussionForumPosting", b"schema.org/QAPage")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")
 _INLINE: Final = re.compile(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from html import unescape
 from itertools import chain
 from typing import Any, Final
@@ -72,8 +73,14 @@ def _titles(page: Statements) -> Candidates[str]:
     stated = [*page.meta("title"), *page.of_works("headline"), *page.meta("other_title")]
     if page.evidence.title:
         stated.append(("title", page.evidence.title))
-    words = [set(_WORD.findall(title.casefold())) for _, title in stated]
     boards = _boards(page, {key(title) for where, title in stated if where != "title"})
+    shorter: dict[str, str] = {}
+    for _, title in stated:
+        shorter[title] = shorter.get(title) or _without_site(page, title, boards)
+    words = [set(_WORD.findall(title.casefold())) for title in shorter]
+    stated = [(where, shorter[title]) for where, title in stated]
+    stated.sort(key=lambda one: key(one[1]) in page.sites)
+    same = {key(title) for _, title in stated} - page.sites
     headings = [
         (heading, set(_WORD.findall(heading.casefold())))
         for heading in page.evidence.headings
@@ -87,11 +94,11 @@ def _titles(page: Statements) -> Candidates[str]:
         for heading, own in headings
         if own
     ]
+    alike += [(1.0, heading) for heading, own in headings if key(heading) in same]
     f1, heading = max(alike, key=lambda one: one[0], default=(0.0, ""))
     if f1 >= MIN_HEADING_F1:
-        yield "h1", _without_site(page, heading, boards)
-    for where, title in stated:
-        yield where, _without_site(page, title, boards)
+        yield "h1", _mended(_without_site(page, heading, boards), stated, page.sites)
+    yield from stated
     for heading, own in headings:
         if own:
             yield "h1", heading
@@ -100,13 +107,29 @@ def _titles(page: Statements) -> Candidates[str]:
 _WORD: Final = re.compile(r"\w+")
 
 
+def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) -> str:
+    """The heading with the kicker that `og:title` puts before it, and with its words whole."""
+    for where, title in stated:
+        if title.replace(" ", "") == heading.replace(" ", ""):
+            return title
+        if where == "meta og:title" and title.endswith(f": {heading}"):
+            is_site = any(key(title).startswith(site) for site in sites if site)
+            return heading if is_site else title
+    return heading
+
+
 def _boards(page: Statements, stated: set[str]) -> set[str]:
     """The keys of headings that name the site, as of a forum: one end of the `title`, of fewer words."""
     parts = _BARS.split(" ".join(unescape(page.evidence.title or "").split()), _MAX_BARS)
     ends = [(parts[-1], "".join(parts[:-2]))]
     if len(parts) == 3 and "•" in parts[1]:  # a title of an article is rather followed by its site
         ends.append((parts[0], parts[2]))
-    return {heading for heading in page.headings - stated if heading in page.sites and stated} | {
+    whole = key(page.evidence.title or "")
+    return {
+        heading
+        for heading in page.headings - stated - {whole}
+        if heading in page.sites or any(whole == heading + title for title in stated)
+    } | {
         key(own)
         for own, other in ends
         if key(own) in page.headings - stated
@@ -123,8 +146,15 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     """The title without the name of its site, which stands before or after a bar or a dash."""
     title = " ".join(unescape(title).split()).rstrip("¶ ")
     headings, sites = page.headings - boards, page.sites | boards
-    if key(title) in headings:
-        return title
+    for _ in range(_MOST_NAMES):
+        whole = title
+        if key(whole) in headings or (title := _shorter(whole, headings, sites)) == whole:
+            break
+    return title
+
+
+def _shorter(title: str, headings: set[str], sites: set[str]) -> str:
+    """The title without what is before or after a bar, if that names the site or the rest is a heading."""
     parts = _BARS.split(title, _MAX_BARS)
     for bar in range(1, len(parts), 2):
         before, after = "".join(parts[:bar]), "".join(parts[bar + 1 :])
@@ -135,6 +165,8 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     return title
 
 
+_MOST_NAMES: Final = 3
+"""The most names of the site that are removed from a title."""
 _BARS: Final = re.compile(r"(\s+[|–—\-·•»«/]+\s+|\s*[|»«]\s*)")
 
 
@@ -149,33 +181,43 @@ def _is_site(name: str, sites: set[str]) -> bool:
 
 
 def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
-    """Persons first; an organisation or the site itself where no person is named."""
+    """Persons first; an account, an organisation or the site itself where no person is named."""
     others: list[tuple[str, tuple[str, ...]]] = []
     for where, found in _named_authors(page):
         persons = tuple(
-            name
+            _without_employer(page, name)
             for name in found  # neither the site's nor a role
             if vocabulary().roles.isdisjoint(name.casefold().split()) and not _is_site(name, page.sites)
         )
-        if persons:
-            yield where, persons
+        if where.startswith(("json-ld", "meta")):
+            keys = {key(name) for name in persons if not _ACCOUNT.match(name) or page.is_thread}
+            is_sure = bool(keys - page.organisations) or bool(keys & vocabulary().agencies)
+        else:
+            is_sure = (
+                where.startswith(("itemprop", "rel")) or not others or not all(map(names.is_short, persons))
+            )
+        if persons and is_sure:
+            yield where, found if vocabulary().agencies.issuperset(map(key, persons)) else persons
         others.append((where, found))
     yield from others
 
 
+_ACCOUNT: Final = re.compile(r"(?=\S*[a-z])(?![A-Z][a-z]+\Z)[!-~]+\Z")
+"""A name of an account, such as `annaB` or `anna.berg`; neither `Anna` nor `AFP` is one."""
+
+
+def _without_employer(page: Statements, name: str) -> str:
+    """The name of a person without the name of the site behind it."""
+    words = name.split()
+    for n in range(2, len(words)):
+        if key(" ".join(words[n:])) in page.sites and names.is_full(shorter := " ".join(words[:n])):
+            return shorter
+    return name
+
+
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
-    for source, work in page.works:
-        for role in filter(work.get, ("author", "creator")):
-            texts = page.texts(work, role, "name")
-            yield f"{source}.{role}", names.authors(texts, handles=page.is_thread)
-    for name in vocabulary().meta["author"]:
-        if (stated := page.evidence.meta.get(name)) is not None:
-            yield f"meta {name}", names.authors(stated)
-    for number in "12":
-        label = " ".join(page.evidence.meta.get(f"twitter:label{number}", ())).casefold()
-        if any(word in label for word in vocabulary().author_label):
-            data = f"twitter:data{number}"
-            yield f"meta {data}", names.authors(page.evidence.meta.get(data, ()))
+    for where, texts in _stated_authors(page):
+        yield where, names.authors(texts) or names.authors(texts, handles=page.is_thread)
     yield from _marked_authors(page, (USER, _ITEM, _RELATION) if page.states_thread else (_ITEM, _RELATION))
     for pattern in _BYLINES:
         before: Marked | None = None  # the element with the names in `found`, or the last one of them
@@ -183,7 +225,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
             several = "authors" in one.mark or "byline" in one.mark
             own = names.of_lines(lines, handles=page.is_thread, several=several)
-            if len(own) > _MAX_IN_BYLINE:
+            if len(own) > _MAX_IN_BYLINE or _OTHERS.search(one.mark):
                 continue
             if before and (one.mark != before.mark or one.start - before.start > _BESIDE):
                 yield before.mark, found
@@ -194,6 +236,28 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     yield from _marked_authors(page, (USER,))
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
+    yield from (("text", names.of_lines(lines[:2])) for lines in page.evidence.introduced)
+    yield from ((where, names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
+
+
+def _stated_authors(page: Statements) -> Candidates[list[str]]:
+    """The authors in JSON-LD, `meta` elements and cards, as they are written."""
+    for source, work in page.works:
+        for role in filter(work.get, ("author", "creator")):
+            yield f"{source}.{role}", list(page.texts(work, role, "name"))
+    for name in vocabulary().meta["author"]:
+        if (stated := page.evidence.meta.get(name)) is not None:
+            if name.startswith(("citation", "dc")):  # with the last name first
+                stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]
+            yield f"meta {name}", stated
+    for number in "12":
+        label = " ".join(page.evidence.meta.get(f"twitter:label{number}", ())).casefold()
+        if any(word in label for word in vocabulary().author_label):
+            data = f"twitter:data{number}"
+            yield f"meta {data}", page.evidence.meta.get(data, [])
+
+
+_FIRST_AND_LAST: Final = re.compile(r"\A([^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
 
 
 def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Candidates[tuple[str, ...]]:
@@ -222,6 +286,8 @@ def _first(lines: list[str], most: int) -> Iterable[str]:
 
 
 _LONGEST_LINE: Final = 120
+_LONGEST_DATE: Final = 48
+_NEAR_HEADING: Final = 600
 _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
 """A date in brackets belongs to something else, as in `Terms of Use (10 Mar 2001)`."""
 _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
@@ -236,7 +302,7 @@ _ITEM, _RELATION, *_BYLINES = map(
     (
         "(?m)^itemprop=author",
         "(?m)^rel=author",
-        r"=.*\b(?:author-?name|byline-?(?:name|author)|author__name)",
+        r"=.*(?:\b|_)(?:author[-_]*name|byline[-_]*(?:name|author))",
         r"class=.*\bbyline",
         r"class=.*\bauthor\b",
         "class=.*author",
@@ -244,18 +310,64 @@ _ITEM, _RELATION, *_BYLINES = map(
     ),
 )
 """Marks of elements that hold authors, the surest first."""
+_OTHERS: Final = re.compile("class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description)")
+"""Marks of elements with others than authors, and with what authors are."""
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120
 _MAX_IN_BYLINE: Final = 5
 
 
 def _dates(page: Statements) -> Candidates[str]:
+    """The day that the page states, but a different one that it shows beside its heading precedes it."""
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
+    created = (one for one in _times(page) if one[0].startswith("time datecreated"))
     items = _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
-    yield from _days(page, chain(*stated, page.of_works("uploadDate"), items))
-    if page.url and (day := dates.in_address(page.url)):
-        yield "address", day
+    for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
+        if any(_differs(page, text, day) for text in page.evidence.years(page.heading)):
+            shown = list(_days(page, _lines_of_dates(page)))
+            if not any(_agree(own, day) for _, own in shown):
+                yield from shown
+        yield where, day
+    if page.url and (in_address := dates.in_address(page.url)):
+        yield "address", in_address
     yield from _days(page, _visible_dates(page))
+
+
+def _differs(page: Statements, text: str, stated: str) -> bool:
+    """Whether a short text with a year does not name that day."""
+    if len(text) > _LONGEST_DATE:
+        return False
+    year, month, day = stated[:10].split("-")
+    months, folded = vocabulary().months[int(month) - 1], text.casefold()
+    if {year, day.removeprefix("0")} <= {*_NUMBER.findall(text)} and any(name in folded for name in months):
+        return False
+    return not any(_agree(own, stated) for _, own in _days(page, iter([("", text)])))
+
+
+_NUMBER: Final = re.compile(r"[1-9]\d*")
+
+
+def _agree(shown: str, stated: str) -> bool:
+    """Whether days are the same, but for the order of their numbers, or the issue of the next day's paper."""
+    later = date.fromisoformat(shown[:10]) - date.fromisoformat(stated[:10])
+    is_issue = later.days == 1 and _OFFSET.search(stated) is not None
+    return is_issue or {*shown[:10].split("-")} == {*stated[:10].split("-")}
+
+
+_OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
+
+
+def _lines_of_dates(page: Statements) -> Candidates[str]:
+    """Lines beside the heading with a date and little more, but not those with that of a change."""
+    for line in sorted(_beside(page), key=len):
+        if len(line) <= _LONGEST_DATE and not _UPDATED.search(line):
+            yield "text by h1", line
+
+
+def _beside(page: Statements) -> list[str]:
+    below, above = page.around
+    lines = (*_first(below, _NEAR_HEADING), *reversed(above))
+    return [_IN_BRACKETS.sub("", line[:_LONGEST_LINE]) for line in lines if _DIGIT.search(line)]
 
 
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
@@ -270,16 +382,19 @@ _DIGIT: Final = re.compile(r"\d")
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    times = [(f"time {mark}".strip(), " ".join(read())) for mark, read, _ in page.evidence.times]
-    yield from (time for time in times if _PUBLISHED.search(time[0]))
+    yield from (time for time in _times(page) if _PUBLISHED.search(time[0]))
     yield from _joined(page.marked(_PUBLISH, _LONGEST_NAME))
-    below, above = page.around
-    lines = [_IN_BRACKETS.sub("", line[:_LONGEST_LINE]) for line in (*_first(below, 600), *reversed(above))]
+    yield from _lines_of_dates(page)
+    lines = _beside(page)
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
-    yield from (time for time in times if not _UPDATED.search(time[0]))
+    yield from (time for time in _times(page) if not _UPDATED.search(time[0]))
     yield from (("text by h1", line) for line in lines)
     yield from _joined(page.marked(_DATE, _LONGEST_NAME))
     yield from _modified(page)
+
+
+def _times(page: Statements) -> Candidates[str]:
+    return ((f"time {mark}".strip(), " ".join(read())) for mark, read, _ in page.evidence.times)
 
 
 def _joined(candidates: Candidates[list[str]]) -> Candidates[str]:
@@ -288,7 +403,7 @@ def _joined(candidates: Candidates[list[str]]) -> Candidates[str]:
 
 _DATE_ITEM: Final = re.compile("(?m)^itemprop=datepublished")
 _PUBLISHED: Final = re.compile("publish|entry-date|created")
-_PUBLISH: Final = re.compile("publish(?!.*modified)")
+_PUBLISH: Final = re.compile("(?<!status-)publish(?!.*modified)")
 _DATE: Final = re.compile("date(?!.*update)")
 
 

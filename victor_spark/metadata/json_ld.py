@@ -20,19 +20,21 @@ Thing = dict[str, Any]
 def things(texts: Iterable[str]) -> list[Thing]:
     """The objects of a page's JSON-LD except reviews, breadth first: an object precedes those inside it."""
     found: list[Thing] = []
-    waiting = [value for text in texts if isinstance(value := read(text), (dict, list))]
+    waiting = [value for text in texts if isinstance(value := read(text), _HOLDERS)]
     for value in waiting:
-        if isinstance(value, dict):
-            found.append(value)
-            if len(found) == MAX_THINGS:
-                break
-            inside = [inner for name, inner in value.items() if name not in _OF_OTHERS]
-        else:
-            inside = value[:MAX_THINGS]
-        waiting += [inner for inner in inside if isinstance(inner, (dict, list))]
+        if isinstance(value, list):
+            waiting += [inner for inner in value[:MAX_THINGS] if isinstance(inner, _HOLDERS)]
+            continue
+        found.append(value)
+        if len(found) == MAX_THINGS:
+            break
+        for name, inner in value.items():
+            if isinstance(inner, _HOLDERS) and name not in _OF_OTHERS:
+                waiting.append(inner)
     return found
 
 
+_HOLDERS: Final = (dict, list)
 _OF_OTHERS: Final = frozenset(("review", "reviews", "comment"))
 """Fields with works about the object, which have other authors and dates."""
 
@@ -53,7 +55,8 @@ def read(text: str) -> Any:
 
 def _attempts(text: str) -> Iterator[str]:
     yield text
-    mended = _TRAILING_COMMA.sub(r"\1", _BAD_ESCAPE.sub(r"\\\\", text)).rstrip("; \n")
+    mended = _LINE_COMMENT.sub("", _BAD_ESCAPE.sub(r"\\\\", text))
+    mended = _TRAILING_COMMA.sub(r"\1", mended).rstrip("; \n")
     yield mended
     if "&quot;" in mended:
         with suppress(ValueError):  # a number of thousands of digits
@@ -71,6 +74,7 @@ _BEFORE: Final = re.compile(
     re.DOTALL,
 )
 _BEHIND: Final = re.compile(r"(?://)?\s*(?:\]\]>|-->|/\*.*?\*/)\s*\Z", re.DOTALL)
+_LINE_COMMENT: Final = re.compile(r"(?m)(?<=\s)//[^\n\"/]*$")
 _TRAILING_COMMA: Final = re.compile(r",(\s*[}\]])")
 _BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrtu])')
 
@@ -94,6 +98,6 @@ def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
         inner = by_id.get(str(one["@id"]), one) if is_reference else one
         if isinstance(inner, dict):
             inner = inner.get(key) or inner.get("@value")
-            inner = inner[0] if isinstance(inner, list) and inner else inner
-        if isinstance(inner, str) and inner.strip():
-            yield " ".join(unescape(inner[:MAX_VALUE]).encode("utf-8", "replace").decode().split())
+        for text in inner[:100] if isinstance(inner, list) else [inner]:
+            if isinstance(text, str) and text.strip():
+                yield " ".join(unescape(text[:MAX_VALUE]).encode("utf-8", "replace").decode().split())

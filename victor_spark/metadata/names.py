@@ -50,7 +50,7 @@ def of_lines(lines: Iterable[str], *, handles: bool = False, several: bool = Fal
 def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
     """The names in lines that begin with `by` or the like, or follow a line of nothing else."""
     for line, after in pairwise([*lines, ""]):
-        begin = _introduction().match(f"{line} ")
+        begin = _introduction().match(f"{line} ") or _AFTER_DATE.match(line)
         rest = line[begin.end() :] if begin is not None else ""
         if begin is None or begin[0].strip().casefold() in _ALSO_OF_PROSE:
             continue
@@ -62,6 +62,7 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
 
 _ALSO_OF_PROSE: Final = frozenset({"text", "texte", "texto", "via", "di", "da"})
 """Introductions that need a colon."""
+_AFTER_DATE: Final = re.compile(r"(?=.{0,30}\d).{0,40}[\d|·•,]\s+by\s+(?=[^\W\d_a-z])")
 _MOST_WORDS: Final = 5
 _CAPITAL: Final = re.compile(r"(?![a-z])\w")
 _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
@@ -69,7 +70,7 @@ _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
 
 def _apart(value: str, handles: bool) -> Iterable[str]:
     words = value.casefold().replace(".", "").split() if _PLAIN.fullmatch(value) else ()
-    if words and _other_words().isdisjoint(words) and _END.search(value) is None:
+    if words and (_other_words() | vocabulary().roles).isdisjoint(words) and _END.search(value) is None:
         yield value
         return
     n_found = 0
@@ -79,6 +80,9 @@ def _apart(value: str, handles: bool) -> Iterable[str]:
         name = "" if _LABEL.search(name) else name.strip(_AROUND)
         while (begin := _introduction().match(name)) is not None:
             name = name[begin.end() :].strip(_AROUND)
+        role = _ROLE.search(name)
+        if role is not None and len(name.split()) > 3 and is_full(name[: role.start()]):
+            name = name[: role.start()]
         if (
             1 < len(name) <= _LONGEST
             and _NAME.match(name) is not None
@@ -92,12 +96,33 @@ def _apart(value: str, handles: bool) -> Iterable[str]:
             return
 
 
+def is_full(name: str) -> bool:
+    """Whether a name is like that of a person: two to five words, each with a capital letter first."""
+    return _FULL.fullmatch(name) is not None
+
+
+def is_short(name: str) -> bool:
+    """Whether a name in Latin letters is not that of a person with first and last name."""
+    return "".join(filter(str.isalpha, name)).isascii() and not is_full(name)
+
+
+_WORD: Final = r"(?![a-z\d])\w[\w.'’-]*"
+_FULL: Final = re.compile(
+    rf"(?!(?i:the|my|your|our|an?)\b){_WORD}"
+    rf"(?: (?:{_WORD}|d[aeiou]s?|del|of|la|van|von|der|den|bin|al|el|ter|y)){{0,3}} {_WORD}"
+)
+_ROLE: Final = re.compile(
+    r",?\s+(?:staff|writer|reporter|correspondent|journalist|columnist|editor|director|founder|ceo)\b"
+    r"|\s(?:the\s)?associated press\b",
+    re.IGNORECASE,
+)
+"""A role or an agency behind a name."""
 _LABEL: Final = re.compile(r"[:：]\s*\Z")
-_AROUND: Final = " \t\r\n.,;:|·•–—-/()[]\"'“”»"
+_AROUND: Final = " \t\r\n.,;:|·•●–—-/()[]\"'“”»"
 _NAME: Final = re.compile(r"(?!\d+(?:st|nd|rd|th)?\b)(?=.*[^\W\d_])[^:：]*\Z")
 """With a letter, not a number first, and without the label of another role, as in `Image: …`."""
 _NO_NAME: Final = re.compile(
-    r"https?://\S+|www\.\S+|(?<![^\s@])[^\s@]++@[^\s@.]++\.\S+|(?<!\w)@\w+|<[^>]*>|\s\([^()]*\)"
+    r"https?://\S+|www\.\S+|(?<![^\s@])[^\s@]++@[^\s@.]++\.\S+|(?<!\w)@\w+|<[^>]*>|(?:\s|\A)\([^()]*\)"
 )
 _HANDLE: Final = re.compile(r"\w*_\w*|[a-z]+(?:-[a-z]+)+|\w+(?:\.\w+){2,}")
 _VERBS: Final = (

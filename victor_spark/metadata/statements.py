@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import unescape
 from itertools import chain, islice
 from typing import Final, TypeVar
@@ -103,10 +103,14 @@ class Statements:
 
     @cached_property
     def states_thread(self) -> bool:
-        """Whether JSON-LD states a thread, or marked authors reply to a user and are users themselves."""
+        """Whether JSON-LD or an `itemtype` states a thread, or marked authors are users who reply to one."""
         answers = [one.start for one in self.evidence.marked if one.mark == "itemprop=author"]
         answered = len(self._users) > len(answers) > 1 and self._users[0] < answers[0]
-        return answered or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
+        return (
+            answered
+            or (bool(answers) and self.evidence.is_thread)
+            or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
+        )
 
     def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
         """The candidates as web addresses."""
@@ -126,9 +130,9 @@ class Statements:
         return value if parts.scheme in ("http", "https") else None
 
     @cached_property
-    def host(self) -> str:
-        """The host of the page's address without `www.` and top-level domain; "" where there is none."""
-        return (host_name(self.url) or "").removeprefix("www.").rpartition(".")[0]
+    def _host(self) -> str:
+        """The host of the page's address without `www.`; "" where there is none."""
+        return (host_name(self.url) or "").removeprefix("www.")
 
     def site_names(self) -> Candidates[str]:
         """Names of the site that the page is of."""
@@ -141,11 +145,16 @@ class Statements:
 
     @cached_property
     def sites(self) -> set[str]:
-        """The keys of the site's names, and of its host."""
-        return {key(name) for _, name in islice(self.site_names(), _MAX_SITES)} | {
-            key(self.host),
-            key(self.host.rpartition(".")[2]),
-        }
+        """The keys of the site's names, and of its host with and without the domains around it."""
+        names = {key(name) for _, name in islice(self.site_names(), _MAX_SITES)}
+        upper = self._host.rpartition(".")[0]
+        return names | {key(self._host), key(upper), key(upper.rpartition(".")[2])}
+
+    @cached_property
+    def organisations(self) -> set[str]:
+        """The keys of the names of organisations in JSON-LD."""
+        organisations = (thing for types, thing in self._things if types[0].endswith("Organization"))
+        return {key(name) for thing in organisations if isinstance(name := thing.get("name"), str)}
 
     @cached_property
     def headings(self) -> set[str]:
@@ -155,17 +164,22 @@ class Statements:
     @cached_property
     def around(self) -> tuple[list[str], list[str]]:
         """The lines of text below the first heading that a title holds, or the first, and above it."""
+        return self.evidence.around(self.heading)
+
+    @cached_property
+    def heading(self) -> int:
+        """The rank of that heading."""
         og_titles = self.evidence.meta.get("og:title", ())
-        stated = key(" ".join((*og_titles, self.evidence.title or "")))
+        stated = "".join(map(key, (*og_titles, self.evidence.title or "")))
         like = (i for i, heading in enumerate(self.evidence.headings) if "" != key(heading) in stated)
-        return self.evidence.around(next(like, 0))
+        return next(like, 0)
 
     @cached_property
     def month_first(self) -> bool:
         """Whether 3/4/2024 is a day of March here, as in the United States."""
         language = (self.evidence.language or "").casefold().replace("_", "-")
         elsewhere = (".uk", ".au", ".nz", ".ie", ".in", ".za")
-        return language in ("", "en", "en-us") and not (host_name(self.url) or "").endswith(elsewhere)
+        return language in ("", "en", "en-us") and not self._host.endswith(elsewhere)
 
 
 def source(types: Iterable[str]) -> str:
@@ -173,6 +187,7 @@ def source(types: Iterable[str]) -> str:
     return f"json-ld {'/'.join(types)}"
 
 
+@lru_cache(500)
 def key(text: str) -> str:
     """The letters and digits of a name or title, which are the same in all its spellings."""
     return _NOT_IN_KEYS.sub("", unescape(text).casefold())

@@ -19,6 +19,7 @@ class Vocabulary:
     degrees: tuple[str, ...]
     nobody: frozenset[str]
     roles: frozenset[str]
+    agencies: frozenset[str]
     months: tuple[tuple[str, ...], ...]
     meta: Mapping[str, tuple[str, ...]]
 
