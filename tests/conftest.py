@@ -1,6 +1,7 @@
 """Fixtures of all tests: folders, annotated pages, and one Spark session for all tests of a process."""
 
 import os
+import shlex
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parent.parent
+CLASSES = ROOT / ".venv" / "classes.jsa"
+"""What tests/class_archive.py writes."""
 
 # No deadline: a single example may be slow on a shared machine. pytest-timeout ends tests that hang.
 settings.register_profile("victor", deadline=None)
@@ -25,13 +28,33 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "victor")
 
 
+def java_options() -> list[str]:
+    """What makes the JVMs of tests faster.
+
+    Commands of many tests run in one session. By default, its cache holds 100 compiled classes, and one that
+    the next test needs would be compiled again.
+    """
+    archive = [shlex.quote(f"-XX:SharedArchiveFile={CLASSES}"), "-Xlog:disable"] if CLASSES.exists() else []
+    return ["-Dspark.sql.codegen.cache.maxEntries=2000", *archive]
+
+
 def pytest_configure() -> None:
     """Sets the Java and the address that Spark uses; makes SIGTERM end a test run as Ctrl-C does."""
     ensure_java_home()
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", " ".join(java_options()))  # once: xdist's processes inherit it
     # Python workers of Spark import functions of tests; the first session may start in any folder.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     signal.signal(signal.SIGTERM, _interrupted)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with Spark come first: of xdist's processes, one does them in its JVM, and others take the rest.
+
+    So others start a JVM only if they have nothing else left.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
 
 
 def _interrupted(number: int, frame: FrameType | None) -> NoReturn:

@@ -1,4 +1,4 @@
-"""A server on 127.0.0.1 that answers as no server should: raw bytes by path, over plain sockets."""
+"""A server on a loopback address that answers as no server should: raw bytes by path, over plain sockets."""
 
 import gzip
 import socket
@@ -207,11 +207,11 @@ ROBOTS_THAT_END: dict[str, tuple[bytes | Sent, str]] = {
 class Hostile:
     """A running server; `paths` are those it was asked for."""
 
-    def __init__(self, answers: Mapping[str, bytes | Sent]) -> None:
+    def __init__(self, answers: Mapping[str, bytes | Sent], host: str) -> None:
         self.paths: list[str] = []
         self._answers = answers
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.base = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self._listening = socket.create_server((host, 0))
+        self.base = f"http://{host}:{self._listening.getsockname()[1]}"
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
@@ -248,8 +248,8 @@ class Hostile:
 
 
 @contextmanager
-def hostile(answers: Mapping[str, bytes | Sent]) -> Iterator[Hostile]:
-    server = Hostile(answers)
+def hostile(answers: Mapping[str, bytes | Sent], host: str = "127.0.0.1") -> Iterator[Hostile]:
+    server = Hostile(answers, host)
     try:
         yield server
     finally:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.standalone import QUICK
+from tests.conftest import java_options
 from tests.spark.crawl import rows
 from victor_spark.spark.session import interruptible
 
@@ -24,7 +25,8 @@ def environment(root: Path) -> dict[str, str]:
     paths = [str(Path(sys.executable).parent), os.environ["PATH"]]
     gone = {"PYSPARK_PYTHON", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_SUBMIT_OPTS"}
     kept = {name: value for name, value in os.environ.items() if name not in gone}
-    paths_and_java = {"PATH": os.pathsep.join(paths), "PYTHONPATH": str(root), "JDK_JAVA_OPTIONS": QUICK}
+    java = " ".join([QUICK, *java_options()])
+    paths_and_java = {"PATH": os.pathsep.join(paths), "PYTHONPATH": str(root), "JDK_JAVA_OPTIONS": java}
     return {**kept, **paths_and_java}
 
 

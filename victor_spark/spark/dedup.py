@@ -115,7 +115,7 @@ def _pages(spark: SparkSession, files: Files, location: str) -> DataFrame:
 def _written(frame: DataFrame, location: str) -> DataFrame:
     """The table after it was written and read back, which ends Spark's plan of it."""
     frame.write.mode("overwrite").option("compression", "zstd").parquet(location)
-    return frame.sparkSession.read.parquet(literal(location))
+    return frame.sparkSession.read.schema(frame.schema).parquet(literal(location))  # not inferred by a job
 
 
 def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[DataFrame, dict[str, int]]:
