@@ -225,7 +225,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
             several = "authors" in one.mark or "byline" in one.mark
             own = names.of_lines(lines, handles=page.is_thread, several=several)
-            if len(own) > _MAX_IN_BYLINE or _OTHERS.search(one.mark):
+            if len(own) > _MAX_IN_BYLINE or _OTHERS.search(one.mark) or page.leads_elsewhere(one.mark):
                 continue
             if before and (one.mark != before.mark or one.start - before.start > _BESIDE):
                 yield before.mark, found
@@ -310,7 +310,7 @@ _ITEM, _RELATION, *_BYLINES = map(
     ),
 )
 """Marks of elements that hold authors, the surest first."""
-_OTHERS: Final = re.compile("class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description)")
+_OTHERS: Final = re.compile(r"class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description|\bauthor\w*bio)")
 """Marks of elements with others than authors, and with what authors are."""
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Final, TypeVar
 from urllib.parse import urljoin, urlsplit
 
-from victor_spark.hosts import host_name
+from victor_spark.hosts import host_name, registered_domain
 from victor_spark.metadata import json_ld
 from victor_spark.metadata.evidence import MAX_VALUE, Evidence, Marked
 from victor_spark.metadata.json_ld import Thing
@@ -128,6 +128,11 @@ class Statements:
         except ValueError:
             return None
         return value if parts.scheme in ("http", "https") else None
+
+    def leads_elsewhere(self, mark: str) -> bool:
+        """Whether the mark of a link names another site, where other people are authors."""
+        host = host_name(mark.removeprefix("href=")) if mark.startswith("href=http") else None
+        return bool(host and self._host and registered_domain(host) != registered_domain(self._host))
 
     @cached_property
     def _host(self) -> str:
