@@ -48,15 +48,6 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGTERM, _interrupted)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with Spark come first: of xdist's processes, one does them in its JVM, and others take the rest.
-
-    So others start a JVM only if they have nothing else left.
-    """
-    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
-
-
 def _interrupted(number: int, frame: FrameType | None) -> NoReturn:
     """Raises KeyboardInterrupt, so that fixtures stop their servers; by default, SIGTERM would skip that."""
     raise KeyboardInterrupt
