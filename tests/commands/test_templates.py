@@ -47,12 +47,10 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 def test_show_lists_sites_and_tells_of_one(tmp_path: Path, run: Run) -> None:
     path = mined(tmp_path / "t.parquet")
-    code, sites, _ = run("show", "--templates", path)
+    code, sites, _ = run("show", path)
     assert code == 0
     assert sites[1].split() == [str(len(table.read(path))), "8", "gazette.example"]
-    _, lines, _ = run("show", "gazette.example", "--templates", path, "--picture", tmp_path / "p.svg")
-    assert run("show", path)[1] == sites
-    assert run("show", path, "gazette.example")[1] == lines
+    _, lines, _ = run("show", path, "gazette.example", "--picture", tmp_path / "p.svg")
     report = "\n".join(lines)
     assert "on 8 of 8 pages" in report
     assert "Harbour" in report
@@ -60,26 +58,16 @@ def test_show_lists_sites_and_tells_of_one(tmp_path: Path, run: Run) -> None:
     assert "<svg" in (tmp_path / "p.svg").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [((), "TABLE is required"), (("t", "s", "--templates", "t"), "TABLE and --templates cannot be combined")],
-)
-def test_show_needs_one_table(run: Run, words: tuple[str, ...], line: str) -> None:
-    code, out, printed = run("show", *words)
-    assert (code, out, len(printed)) == (2, [], 1)
-    assert line in printed[0]
-
-
 def test_show_stops_at_its_limit_and_says_so(tmp_path: Path, run: Run) -> None:
     path = mined(tmp_path / "t.parquet", more="".join(f"Line {n} of the menu\n" for n in "abcdef"))
-    _, lines, _ = run("show", "gazette.example", "--templates", path, "--limit", 1)
+    _, lines, _ = run("show", path, "gazette.example", "--limit", 1)
     n_templates = len(table.read(path))
     assert n_templates == 1 or f"{n_templates - 1} more: --limit 0" in lines
 
 
 def test_show_names_near_sites(tmp_path: Path, run: Run) -> None:
     path = mined(tmp_path / "t.parquet")
-    code, _, printed = run("show", "www.gazette.example", "--templates", path)
+    code, _, printed = run("show", path, "www.gazette.example")
     assert code == 2
     assert "did you mean gazette.example" in printed[-1]
 
@@ -88,7 +76,7 @@ def test_show_names_near_sites(tmp_path: Path, run: Run) -> None:
 def test_a_mistyped_site_gets_a_suggestion(tmp_path: Path, run: Run, command: str) -> None:
     path = mined(tmp_path / "t.parquet")
     words = {
-        "show": ("gazete.example", "--templates", path),
+        "show": (path, "gazete.example"),
         "diff": (path, path, "--site", "gazete.example"),
     }
     code, out, (line,) = run(command, *words[command])
@@ -134,7 +122,6 @@ def test_evaluate_judges_templates_the_cleaner_and_both(tmp_path: Path, run: Run
         "templates, then kimatu",
     }
     assert any(line.startswith("most recall lost after kimatu") for line in lines)
-    assert (tmp_path / "out" / "results.csv").read_text().startswith("site,n_pages")
 
 
 def other_version(path: Path) -> Path:
@@ -180,7 +167,7 @@ def test_what_is_no_table_of_ours_is_one_line_and_exit_code_2(
         printed = capsys.readouterr().err.splitlines()
     else:
         words = {
-            "show": ("gazette.example", "--templates", path),
+            "show": (path, "gazette.example"),
             "diff": (path, path),
             "apply": (page, "--templates", path),
         }[command]

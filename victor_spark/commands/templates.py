@@ -47,7 +47,7 @@ EVALUATE_HELP: Final = """\
 Measures templates on annotated pages, site by site: templates alone, a cleaner alone, and both.
 
 --gold takes .jsonl(.xz) files of annotated pages or directories of them. A site's templates are mined from
-the html of its own pages. DIR gets results.json and results.csv.
+the html of its own pages. DIR gets results.json.
 
 examples:
   victor templates evaluate --gold daniel.jsonl.xz --group-by host --output out
@@ -127,7 +127,6 @@ def evaluate(arguments: argparse.Namespace) -> int:
         with resources.written(output):
             output.mkdir(parents=True, exist_ok=True)
             (output / "results.json").write_text(results + "\n", encoding="utf-8")
-            template_gain.write_csv(found, output / "results.csv")
     sys.stdout.write("\n".join(["", *template_gain.lines(found, arguments.cleaner), ""]))
     return EXIT_DONE
 
@@ -164,9 +163,8 @@ _PICTURES: Final = (".svg", ".png", ".pdf")
 _MARKS: Final = {"added": "+", "vanished": "-", "kept": " "}
 
 SHOW_OPTIONS: Final = (
-    option("[TABLE]", "a templates table", dest="table"),
+    option("TABLE", "a templates table", dest="table"),
     option("[SITE]", "a site of the table (default: list the sites)", dest="site"),
-    option("--templates FILE", "the table, in place of TABLE"),
     option("--limit N", "templates to print; 0: all", int, default=_LIMIT),
     switch("--full", "do not shorten regular expressions and examples"),
     option("--picture FILE", f"draw the histogram ({', '.join(_PICTURES)})"),
@@ -182,12 +180,6 @@ DIFF_OPTIONS: Final = (
 
 def show(arguments: argparse.Namespace) -> int:
     """Prints the sites, or the templates of one."""
-    if arguments.templates:
-        if arguments.site:
-            raise UsageError("TABLE and --templates cannot be combined")
-        arguments.table, arguments.site = arguments.templates, arguments.table
-    if arguments.table is None:
-        raise UsageError("TABLE is required, a file that `victor templates mine` wrote")
     found = table.read(arguments.table)
     if arguments.site is None:
         lines = _sites(found)

@@ -3,7 +3,6 @@
 A site's templates are mined from the html of its own pages, as in a crawl, without any gold text.
 """
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
@@ -174,14 +173,3 @@ def as_json(found: Sequence[SiteGain], cleaner: str) -> dict[str, object]:
         "mean_over_sites": {name: asdict(mean(found, name)) for name in names},
         "recall_lost": losses(found, cleaner),
     }
-
-
-def write_csv(found: Sequence[SiteGain], path: Path) -> None:
-    """A line per site and way."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["site", "n_pages", "n_templates", "status", "cleaner", "precision", "recall", "f1"])
-        for site in found:
-            for name, quality in site.qualities.items():
-                row = [round(value, 5) for value in astuple(quality)]
-                writer.writerow([site.site, site.n_pages, site.n_templates, site.status, name, *row])
