@@ -255,25 +255,24 @@ def test_an_author_in_microdata_may_be_stated_in_an_element_of_the_head() -> Non
     assert page("", f"<h1>Ferries</h1>{author}").authors == ("Anna Kos",)
 
 
-def test_authors_of_a_thread_in_microdata_may_be_accounts() -> None:
-    post = "<b itemprop=author>tall_ship</b>"
-    kind = "<div itemscope itemtype='http://schema.org/DiscussionForumPosting'>"
-    assert page("", f"{kind}{post}").sources["authors"] == "itemprop=author"
-    assert page("", f"{kind}{post}").authors == ("tall_ship",)
-
-
 @pytest.mark.parametrize(
     ("text", "source"),
     [
         ("<p>3 May 2024 by Anna Kos</p>", "text by h1"),
-        (f"{'<p>The ferry is late.</p>' * 200}<h4>Written by</h4><p>Anna Kos</p>", "text"),
-        (f"{'<p>The ferry is late.</p>' * 200}<p>Words by <a>Anna Kos</a></p>", "text"),
         (f"{'<p>The song written by Bo Lind.</p>' * 200}", None),
     ],
 )
 def test_a_text_names_its_author(text: str, source: str | None) -> None:
     found = page("", f"<h1>Ferries</h1>{text}")
     assert (found.authors, found.sources.get("authors")) == (("Anna Kos",) if source else (), source)
+
+
+def test_links_to_authors_of_another_site_and_biographies_name_no_author() -> None:
+    papers = "<a href='https://papers.example/author/anna-kos/12'>Paper Index</a>"
+    bio = "<p class=author__bio>Harbour Master<br>Sea Captain</p>"
+    assert page("", f"<h1>Ferries</h1>{papers}{bio}").authors == ()
+    own = f"<a href='{URL.rsplit('/', 1)[0]}/author/anna'>Anna Kos</a>"
+    assert page("", f"<h1>Ferries</h1>{papers}{bio}{own}").authors == ("Anna Kos",)
 
 
 def test_checkers_and_descriptions_of_authors_are_no_authors() -> None:

@@ -6,7 +6,6 @@ A site's templates are mined from the html of its own pages, as in a crawl, with
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np

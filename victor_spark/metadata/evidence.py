@@ -147,20 +147,6 @@ class Evidence:
         """Their marks, one a line."""
         return "\n".join([one.mark for one in self.marked])
 
-    @property
-    def introduced(self) -> Iterator[list[str]]:
-        """The lines of elements that begin like `Written by`."""
-        found = next((row[1] for row in self._rows[kernel.HEADING]), 0)
-        last = found + _FAR
-        while (found := self._markup.find(b" by", found + 1, last)) >= 0:
-            if (begin := _WRITTEN.search(self._markup, found - _LONGEST_VERB, found + 3)) is not None:
-                yield _lines(self._markup[begin.start() + 1 : found + _AFTER])
-
-    @property
-    def is_thread(self) -> bool:
-        """Whether an `itemtype` states a thread of a forum."""
-        return any(kind in self._markup for kind in _THREADS)
-
     def apart(self, start: int) -> bool:
         """Whether an element that starts there stands in navigation, a label, or a form without an `h1`."""
         before = bisect_right(self._apart, (start,))
@@ -264,16 +250,10 @@ _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
 _LONGEST_PIECE: Final = 200
-_FAR: Final = 100_000
-"""Bytes below the first heading that are searched for `Written by`."""
-_LONGEST_VERB: Final = 40
-_AFTER: Final = 300
-_WRITTEN: Final = re.compile(rb">\s*(?:written|authored|article|story|words) by", re.IGNORECASE)
 _MICRODATA: Final = re.compile(
     rb"""(?:\s*<(?:meta|link)\b[^<>]*>)*?\s*<meta itemprop=["']?name["']? content=["']([^"'<>]+)"""
 )
 """The name in the first element inside another one."""
-_THREADS: Final = (b"schema.org/DiscussionForumPosting", b"schema.org/QAPage")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")
 _INLINE: Final = re.compile(

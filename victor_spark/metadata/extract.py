@@ -236,7 +236,6 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     yield from _marked_authors(page, (USER,))
     below, above = page.around
     yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
-    yield from (("text", names.of_lines(lines[:2])) for lines in page.evidence.introduced)
     yield from ((where, names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
 
 
@@ -310,7 +309,9 @@ _ITEM, _RELATION, *_BYLINES = map(
     ),
 )
 """Marks of elements that hold authors, the surest first."""
-_OTHERS: Final = re.compile(r"class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description|\bauthor\w*bio)")
+_OTHERS: Final = re.compile(
+    r"class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description|\bauthor\w*bio)"
+)
 """Marks of elements with others than authors, and with what authors are."""
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120

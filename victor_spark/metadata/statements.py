@@ -103,14 +103,10 @@ class Statements:
 
     @cached_property
     def states_thread(self) -> bool:
-        """Whether JSON-LD or an `itemtype` states a thread, or marked authors are users who reply to one."""
+        """Whether JSON-LD states a thread, or marked authors are users who reply to one."""
         answers = [one.start for one in self.evidence.marked if one.mark == "itemprop=author"]
         answered = len(self._users) > len(answers) > 1 and self._users[0] < answers[0]
-        return (
-            answered
-            or (bool(answers) and self.evidence.is_thread)
-            or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
-        )
+        return answered or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
 
     def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
         """The candidates as web addresses."""
