@@ -259,6 +259,7 @@ def test_an_author_in_microdata_may_be_stated_in_an_element_of_the_head() -> Non
     ("text", "source"),
     [
         ("<p>3 May 2024 by Anna Kos</p>", "text by h1"),
+        ("<h2>Contributors</h2>Bo Lind<br>Ida Roy", None),
         (f"{'<p>The song written by Bo Lind.</p>' * 200}", None),
     ],
 )

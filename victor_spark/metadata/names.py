@@ -60,7 +60,7 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
                 yield found
 
 
-_ALSO_OF_PROSE: Final = frozenset({"text", "texte", "texto", "via", "di", "da"})
+_ALSO_OF_PROSE: Final = frozenset({"text", "texte", "texto", "via", "di", "da", "contributors"})
 """Introductions that need a colon."""
 _AFTER_DATE: Final = re.compile(r"(?=.{0,30}\d).{0,40}[\d|·•,]\s+by\s+(?=[^\W\d_a-z])")
 _MOST_WORDS: Final = 5
