@@ -94,14 +94,15 @@ def test_a_bucket_that_vanishes_in_mid_run(
     source = f"s3://{bucket}/in/" if vanishing == "input" else "s3://crawls/in/"
     output = f"s3://{bucket if vanishing == 'output' else 'crawls'}/vanished"
     command = ("clean", source, "--output", output, *WAVES)
-    begun = threading.Event()
+    begun, requests = threading.Event(), threading.Lock()
 
     def vanish(handler: Handler) -> None:
-        if handler.wrote_ledger and not begun.is_set():
-            begun.set()
-            for name in names(store.client, bucket, ""):
-                store.client.delete_object(Bucket=bucket, Key=name)
-            store.client.delete_bucket(Bucket=bucket)
+        with requests:  # others wait: half-way, an object would be missing, and not its bucket
+            if handler.wrote_ledger and not begun.is_set():
+                begun.set()
+                for name in names(store.client, bucket, ""):
+                    store.client.delete_object(Bucket=bucket, Key=name)
+                store.client.delete_bucket(Bucket=bucket)
 
     store.between.fault = vanish
     line = ours.refused(*command)
