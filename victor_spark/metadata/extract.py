@@ -74,9 +74,8 @@ def _titles(page: Statements) -> Candidates[str]:
     if page.evidence.title:
         stated.append(("title", page.evidence.title))
     boards = _boards(page, {key(title) for where, title in stated if where != "title"})
-    shorter: dict[str, str] = {}
-    for _, title in stated:
-        shorter[title] = shorter.get(title) or _without_site(page, title, boards)
+    distinct = dict.fromkeys(title for _, title in stated)
+    shorter = {title: _without_site(page, title, boards) for title in distinct}
     words = [set(_WORD.findall(title.casefold())) for title in shorter]
     stated = [(where, shorter[title]) for where, title in stated]
     stated.sort(key=lambda one: key(one[1]) in page.sites)
@@ -325,7 +324,7 @@ def _dates(page: Statements) -> Candidates[str]:
     items = _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
     for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
         if any(_differs(page, text, day) for text in page.evidence.years(page.heading)):
-            shown = list(_days(page, _lines_of_dates(page)))
+            shown = list(_days(page, _of_dates(_beside(page))))
             if not any(_agree(own, day) for _, own in shown):
                 yield from shown
         yield where, day
@@ -358,9 +357,9 @@ def _agree(shown: str, stated: str) -> bool:
 _OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
 
 
-def _lines_of_dates(page: Statements) -> Candidates[str]:
-    """Lines beside the heading with a date and little more, but not those with that of a change."""
-    for line in sorted(_beside(page), key=len):
+def _of_dates(lines: list[str]) -> Candidates[str]:
+    """Those of the lines beside the heading with a date and little more, except dates of changes."""
+    for line in sorted(lines, key=len):
         if len(line) <= _LONGEST_DATE and not _UPDATED.search(line):
             yield "text by h1", line
 
@@ -385,8 +384,8 @@ _DIGIT: Final = re.compile(r"\d")
 def _visible_dates(page: Statements) -> Candidates[str]:
     yield from (time for time in _times(page) if _PUBLISHED.search(time[0]))
     yield from _joined(page.marked(_PUBLISH, _LONGEST_NAME))
-    yield from _lines_of_dates(page)
     lines = _beside(page)
+    yield from _of_dates(lines)
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
     yield from (time for time in _times(page) if not _UPDATED.search(time[0]))
     yield from (("text by h1", line) for line in lines)

@@ -132,7 +132,7 @@ class Statements:
 
     @cached_property
     def _host(self) -> str:
-        """The host of the page's address without `www.`; "" where there is none."""
+        """The host name in the page's address, without `www.`; "" if the page has no address."""
         return (host_name(self.url) or "").removeprefix("www.")
 
     def site_names(self) -> Candidates[str]:
