@@ -35,7 +35,7 @@ _N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elemen
 """How many rows columns have that are tables; in the lists the rows follow each other."""
 
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
-_N_PAGES: Final = 16
+_N_PAGES: Final = 64
 
 UNREADABLE: Final = "scored pages can't be read"
 
@@ -44,17 +44,18 @@ def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     """The rows of a batch; `scored` is a mapping of arrays and texts, or None."""
     column = batch.column("scored")
     parts = dict(zip([field.name for field in column.type], column.flatten(), strict=True))
-    bounds = {name: part.offsets.to_numpy() for name, part in parts.items() if name not in SCORED_TEXTS}
-    values = {name: parts[name].values.to_numpy(zero_copy_only=False) for name in bounds}
-    texts = {name: parts[name] for name in parts if name in SCORED_TEXTS}
+    texts = {name: parts.pop(name) for name in SCORED_TEXTS if name in parts}
+    lists = {
+        name: (part.values.to_numpy(False).view(tables.scored_dtype(name)), part.offsets.to_pylist())
+        for name, part in parts.items()
+    }
     there = column.is_valid().to_pylist()
     for number, row in enumerate(batch.drop_columns(["scored"]).to_pylist()):
         row["scored"] = None
         if there[number]:
             row["scored"] = {name: part[number].as_py() for name, part in texts.items()}
-            for name, ends in bounds.items():
-                dtype = tables.scored_dtype(name)
-                row["scored"][name] = values[name][ends[number] : ends[number + 1]].view(dtype)
+            for name, (values, ends) in lists.items():
+                row["scored"][name] = values[ends[number] : ends[number + 1]]
         yield row
 
 
