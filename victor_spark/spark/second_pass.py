@@ -35,6 +35,11 @@ _N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elemen
 """How many rows columns have that are tables; in the lists the rows follow each other."""
 
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
+_SUMMED: Final = frozenset(
+    (*tables.SCORE_COLUMNS, "class_path", "letters_hash", "n_letters")
+    + ("n_alpha_tokens", "n_num_tokens", "n_mix_tokens")
+)
+"""The scores and columns of blocks that sums are made of."""
 _N_PAGES: Final = 64
 
 UNREADABLE: Final = "scored pages can't be read"
@@ -93,8 +98,7 @@ def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
             if version != tables.PAGES_VERSION:
                 raise OutputError(f"{UNREADABLE}: {shard.path}: they are of version {version}")
             names = [field.name for field in file.schema_arrow.field("scored").type]
-            sums = [f"scored.{name}" for name in names if name not in SCORED_TEXTS]
-            kept = None if text else [*_NEEDED, *sums]
+            kept = None if text else [*_NEEDED, *(f"scored.{name}" for name in names if name in _SUMMED)]
             for group in range(file.num_row_groups):  # no batch crosses one, so that few pages are in memory
                 for batch in file.iter_batches(_N_PAGES, row_groups=[group], columns=kept, use_threads=False):
                     yield from rows(batch)
