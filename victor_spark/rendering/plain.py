@@ -56,12 +56,9 @@ def has_formulas(blocks: Blocks, html: str) -> bool:
 _CLIMB: Final = 4
 """Elements around MathML that may hold what is seen of it."""
 _INLINE: Final = frozenset(KIND[name] for name in "other a strong em strike sup sub code".split())
-_STATED_BESIDE: Final = re.compile(formulas.ATTRIBUTE)
-_STATING: Final = {
-    "<img ": re.compile(r' alt="[^"]*\\[a-zA-Z(\[]'),
-    "<span": _STATED_BESIDE,
-    "<div ": _STATED_BESIDE,
-}
+_STATING: Final = {"<img ": re.compile(r' alt="[^"]*\\[a-zA-Z(\[]')} | dict.fromkeys(
+    ("<span", "<div "), re.compile(formulas.ATTRIBUTE)
+)
 """The attribute with the LaTeX of a formula, by the beginning of the tag."""
 _LATEX: Final = re.compile(r"[\\^_{]")
 _STATED: Final = re.compile('<annotation |^<math[^>]* alttext="')

@@ -35,9 +35,8 @@ _N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elemen
 """How many rows columns have that are tables; in the lists the rows follow each other."""
 
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
-_SUMMED: Final = frozenset(
-    (*tables.SCORE_COLUMNS, "class_path", "letters_hash", "n_letters")
-    + ("n_alpha_tokens", "n_num_tokens", "n_mix_tokens")
+_SUMMED: Final = frozenset(tables.SCORE_COLUMNS).union(
+    ("class_path", "letters_hash", "n_letters", "n_alpha_tokens", "n_num_tokens", "n_mix_tokens")
 )
 """The scores and columns of blocks that sums are made of."""
 _N_PAGES: Final = 64
