@@ -220,7 +220,7 @@ def in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
         has_next = blocks.paragraph[1:] == blocks.paragraph[:-1]
         among_others = np.concatenate([has_next, [False]]) | np.concatenate([[False], has_next])
         there &= among_others | (by_style & (blocks.td_group > 0))
-    return there.nonzero()[0].tolist()
+    return np.flatnonzero(there).tolist()
 
 
 def has(blocks: Blocks, element: str) -> bool:
