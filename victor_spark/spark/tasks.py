@@ -7,6 +7,7 @@ files that the successful attempt of a task reports become part of the output; t
 removed with the staged wave.
 """
 
+import gc
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -119,6 +120,7 @@ def _prepared(task: CleanTask) -> tuple[Work, Sandbox]:
         make = second_pass.work if task.request.passing == SECOND_PASS else page_work
         work = make(task.request, task.models.value)
         _CURRENT[task] = work, Sandbox(work, task.request.limits)
+        gc.freeze()  # what is loaded by now: Spark collects garbage after each task
     return _CURRENT[task]
 
 
