@@ -25,14 +25,7 @@ from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
 from victor_spark.sites.table import EXAMPLE, KEYED, OF_SITE, SITES, SUMS, SiteTable
 from victor_spark.spark import output, plan, second_pass, waves
-from victor_spark.spark.files import (
-    Files,
-    HadoopFiles,
-    address,
-    new_folder,
-    open_files,
-    output_errors,
-)
+from victor_spark.spark.files import Files, HadoopFiles, address, new_folder, open_files, output_errors
 from victor_spark.spark.progress import many, progress_of_group
 from victor_spark.spark.second_pass import OF_FILES, stem
 from victor_spark.spark.session import job
