@@ -76,8 +76,7 @@ def clean_partition(
 ) -> Iterator[pa.RecordBatch]:
     """Batches of shards (columns of `plan.SHARDS`) → batches of pages, flushed by size.
 
-    A shard that can't be read ends in one row without offset, and the next shard follows. `seconds` gets
-    the time of the stages.
+    A shard that can't be read ends in one row without offset, and the next follows. `seconds`: of stages.
     """
     work, sandbox = _prepared(task)
     before = work.timer.seconds()
