@@ -218,15 +218,17 @@ ROWS: Final = tuple(name for name, column in COLUMNS.items() if "row" in column.
 
 
 def zeros(n_blocks: int, *notes: str) -> dict[str, npt.NDArray[Any]]:
-    """Zeros for the columns with one of the notes; without any, for all columns."""
-    return {name: np.zeros(n_blocks * per_block, dtype) for name, per_block, dtype in _noted(notes)}
+    """Zeros for the columns with one of the notes; without any, for all. Columns of one type share them."""
+    noted = _noted(notes)
+    of_kind = {kind: np.zeros(n_blocks * kind[0], kind[1]) for kind in {kind for _, kind in noted}}
+    return {name: of_kind[kind] for name, kind in noted}
 
 
 @cache
-def _noted(notes: tuple[str, ...]) -> list[tuple[str, bool, np.dtype[Any]]]:
-    """Name, whether there is a row a block, and type of the columns that `zeros` makes."""
+def _noted(notes: tuple[str, ...]) -> list[tuple[str, tuple[bool, np.dtype[Any]]]]:
+    """The columns that `zeros` makes: name, whether there is a row a block, type."""
     return [
-        (name, NOT_PER_BLOCK not in column.notes, column.dtype)
+        (name, (NOT_PER_BLOCK not in column.notes, column.dtype))
         for name, column in COLUMNS.items()
         if not notes or set(notes) & set(column.notes)
     ]

@@ -139,16 +139,16 @@ def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
     of_page = " ".join((title or "").casefold().split())[:_MAX_TITLE]
     parts = _SEPARATOR.split(of_page)
     levels = blocks.heading_level
-    longest, chosen = 1, -1
+    chosen = -1
     (headings,) = levels.nonzero()
-    spans = (headings.tolist(), blocks.text_start[headings].tolist(), blocks.text_end[headings].tolist())
-    for row, start, end in zip(*spans, strict=True):
-        text = blocks.text[start:end]
-        if end - start <= longest and text.isascii():
-            continue
-        text = " ".join(text.casefold().split())
-        if longest < len(text) and _is_named(text, of_page, parts) and not _is_apart(blocks, row):
-            longest, chosen = len(text), row
+    start, end = blocks.text_start[headings], blocks.text_end[headings]
+    longest_first = (start - end).argsort(kind="stable")
+    spans = (column[longest_first].tolist() for column in (headings, start, end))
+    for row, first, last in zip(*spans, strict=True):
+        text = " ".join(blocks.text[first:last].casefold().split())
+        if len(text) > 1 and _is_named(text, of_page, parts) and not _is_apart(blocks, row):
+            chosen = row
+            break
     is_named = chosen >= 0
     if not is_named:
         highest = [

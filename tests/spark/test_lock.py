@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import pytest
 from pyspark.sql import SparkSession
@@ -112,7 +113,7 @@ def test_a_new_folder_of_a_command_that_lost_its_place_does_not_appear(
     folder = tmp_path / "made"
     monkeypatch.setattr(Lock, "lost", lambda _: True)
     made = new_folder(str(folder), cast(SparkSession, None))
-    draft = Path(made.__enter__()[0])
+    draft = Path(urlsplit(made.__enter__()[0]).path)
     draft.mkdir(parents=True)
     other = draft.parent.with_name("other")
     other.mkdir()

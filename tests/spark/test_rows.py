@@ -64,7 +64,7 @@ def test_block_rows_are_the_documents_blocks() -> None:
     document = victor_spark.clean(html)
     batch = rows.RowBatch(tables.pages("blocks"))
     batch.add(rows.record_row(record(), status="http_status", reason="404"))
-    batch.add(rows.document_row(record(), document))
+    batch.add(rows.document_row(record(), document, ["blocks"]))
     dropped, cleaned = batch.take().to_pylist()
     assert dropped["blocks"] is None
     assert cleaned["n_blocks"] == len(cleaned["blocks"]) > 0
@@ -106,7 +106,7 @@ def test_line_breaks_of_preformatted_text_are_in_the_columns_text_and_blocks() -
     html = "<p>This is a poem:</p><pre><b>One</b>\n  two\n  three<br>four</pre>"
     document = victor_spark.clean(html, threshold=1.0)
     batch = rows.RowBatch(tables.pages("blocks"))
-    batch.add(rows.document_row(record(), document))
+    batch.add(rows.document_row(record(), document, ["blocks"]))
     (row,) = batch.take().to_pylist()
     assert row["text"] == "This is a poem:\nOne\n  two\n  three\nfour"
     assert [block["text"] for block in row["blocks"]] == ["This is a poem:", "One", "two\n  three", "four"]

@@ -7,7 +7,7 @@ time is linear in the length of the page.
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, cached_property, partial
 from html import unescape
 from typing import Final, NamedTuple
@@ -91,26 +91,12 @@ class Evidence:
 
     def around(self, heading: int) -> tuple[list[str], list[str]]:
         """The lines of text below one of the headings, and those just above it; none without headings."""
-        above, below = self._around(heading)
-        return _lines(below), _lines(above[above.find(b">") + 1 :])
-
-    def years(self, heading: int) -> Iterator[str]:
-        """The short pieces of text with a year since 2000, above and below one of the headings."""
-        for source in self._around(heading):
-            year = source.find(b"20")
-            while year >= 0:
-                begin = source.rfind(b">", 0, year) + 1
-                end = source.find(b"<", begin)
-                if year < end < begin + _LONGEST_PIECE:
-                    yield _value(source[begin:end])
-                year = source.find(b"20", max(end, source.find(b">", year), year + 1))
-
-    def _around(self, heading: int) -> tuple[bytes, bytes]:
-        """The source above and below one of the headings."""
         for row in self._rows[kernel.HEADING][heading : heading + 1]:
+            above = self._markup[max(row[1] - _ABOVE, 0) : row[1]]
             below = self._markup[row[2] : row[2] + _BELOW]
-            return self._markup[max(row[1] - _ABOVE, 0) : row[1]], below[below.lower().find(b"</h1") + 5 :]
-        return b"", b""
+            below = below[below.lower().find(b"</h1") + 5 :]
+            return _lines(below), _lines(above[above.find(b">") + 1 :])
+        return [], []
 
     @cached_property
     def json_ld(self) -> list[str]:
@@ -249,7 +235,6 @@ _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
-_LONGEST_PIECE: Final = 200
 _MICRODATA: Final = re.compile(
     rb"""(?:\s*<(?:meta|link)\b[^<>]*>)*?\s*<meta itemprop=["']?name["']? content=["']([^"'<>]+)"""
 )

@@ -323,28 +323,13 @@ def _dates(page: Statements) -> Candidates[str]:
     created = (one for one in _times(page) if one[0].startswith("time datecreated"))
     items = _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
     for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
-        if any(_differs(page, text, day) for text in page.evidence.years(page.heading)):
-            shown = list(_days(page, _of_dates(_beside(page))))
-            if not any(_agree(own, day) for _, own in shown):
-                yield from shown
+        shown = list(_days(page, _of_dates(_beside(page))))
+        if not any(_agree(own, day) for _, own in shown):
+            yield from shown
         yield where, day
     if page.url and (in_address := dates.in_address(page.url)):
         yield "address", in_address
     yield from _days(page, _visible_dates(page))
-
-
-def _differs(page: Statements, text: str, stated: str) -> bool:
-    """Whether a short text with a year does not name that day."""
-    if len(text) > _LONGEST_DATE:
-        return False
-    year, month, day = stated[:10].split("-")
-    months, folded = vocabulary().months[int(month) - 1], text.casefold()
-    if {year, day.removeprefix("0")} <= {*_NUMBER.findall(text)} and any(name in folded for name in months):
-        return False
-    return not any(_agree(own, stated) for _, own in _days(page, iter([("", text)])))
-
-
-_NUMBER: Final = re.compile(r"[1-9]\d*")
 
 
 def _agree(shown: str, stated: str) -> bool:

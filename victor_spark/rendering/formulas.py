@@ -81,7 +81,8 @@ def drawn(tag: str) -> tuple[str, bool] | None:
 
 
 _DRAWN: Final = re.compile('<span data-tex="([^"]*)"')
-STATING: Final = r'<(?:span|div)(?= )[^<>]*? data-(?:tex|math|latex|formula|equation)="[^"]*"'
+ATTRIBUTE: Final = ' data-(?:tex|math|latex|formula|equation)="[^"]*"'
+STATING: Final = rf"<(?:span|div)(?= )[^<>]*?{ATTRIBUTE}"
 """The beginning of an element that states the LaTeX of a formula, often of what stands in it."""
 
 

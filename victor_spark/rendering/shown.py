@@ -212,8 +212,10 @@ def _end(html: str, tag: "re.Match[str]") -> int:
 def in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
     """Those of some blocks that an element around them may hide, in a table or a paragraph with others."""
     by_style = blocks.hints[_HIDDEN] <= _MOST_UP
-    brackets = (blocks.points[blocks.text_start] == ord("[")) & (blocks.heading_level > 0)
-    there = chosen & (by_style | brackets)
+    (headings,) = blocks.heading_level.nonzero()
+    there = by_style.copy()
+    there[headings] |= blocks.points[blocks.text_start[headings]] == ord("[")
+    there &= chosen
     if there.any():
         has_next = blocks.paragraph[1:] == blocks.paragraph[:-1]
         among_others = np.concatenate([has_next, [False]]) | np.concatenate([[False], has_next])

@@ -147,7 +147,7 @@ def decided(document: Document, on_request: Collection[str] = ()) -> Row:
         "n_kept_blocks": document.n_kept_blocks,
         "p_content": document.p_content,
         "expected_f1": document.expected_f1,
-        "blocks": document.blocks,
+        "blocks": document.blocks if "blocks" in on_request else None,
     }
 
 
@@ -313,10 +313,12 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
             made = record_row(record, status=record.status, reason=record.reason)
         else:
             document = clean(record)
-            made = document_row(record, document, schema.names)
             if request.passing == FIRST_PASS and document.scores.expected_f1 is not None:
-                made |= {**stated(document), "scored": replace(document, markup=None)}
-                made |= {"text": None, "text_hash": None}
+                scored = replace(document, text="", markup=None)  # the second pass makes the text
+                made = document_row(record, scored, schema.names)
+                made |= {**stated(document), "text": None, "scored": scored}
+            else:
+                made = document_row(record, document, schema.names)
         if request.passing == FIRST_PASS:
             made["site"] = site(record.url, request.sites.grouping)
         timer("rows")

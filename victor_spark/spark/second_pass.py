@@ -35,7 +35,11 @@ _N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elemen
 """How many rows columns have that are tables; in the lists the rows follow each other."""
 
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
-_N_PAGES: Final = 16
+_SUMMED: Final = frozenset(tables.SCORE_COLUMNS).union(
+    ("class_path", "letters_hash", "n_letters", "n_alpha_tokens", "n_num_tokens", "n_mix_tokens")
+)
+"""The scores and columns of blocks that sums are made of."""
+_N_PAGES: Final = 64
 
 UNREADABLE: Final = "scored pages can't be read"
 
@@ -44,17 +48,18 @@ def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     """The rows of a batch; `scored` is a mapping of arrays and texts, or None."""
     column = batch.column("scored")
     parts = dict(zip([field.name for field in column.type], column.flatten(), strict=True))
-    bounds = {name: part.offsets.to_numpy() for name, part in parts.items() if name not in SCORED_TEXTS}
-    values = {name: parts[name].values.to_numpy(zero_copy_only=False) for name in bounds}
-    texts = {name: parts[name] for name in parts if name in SCORED_TEXTS}
+    texts = {name: parts.pop(name) for name in SCORED_TEXTS if name in parts}
+    lists = {
+        name: (part.values.to_numpy(False).view(tables.scored_dtype(name)), part.offsets.to_pylist())
+        for name, part in parts.items()
+    }
     there = column.is_valid().to_pylist()
     for number, row in enumerate(batch.drop_columns(["scored"]).to_pylist()):
         row["scored"] = None
         if there[number]:
             row["scored"] = {name: part[number].as_py() for name, part in texts.items()}
-            for name, ends in bounds.items():
-                dtype = tables.scored_dtype(name)
-                row["scored"][name] = values[name][ends[number] : ends[number + 1]].view(dtype)
+            for name, (values, ends) in lists.items():
+                row["scored"][name] = values[ends[number] : ends[number + 1]]
         yield row
 
 
@@ -92,8 +97,7 @@ def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
             if version != tables.PAGES_VERSION:
                 raise OutputError(f"{UNREADABLE}: {shard.path}: they are of version {version}")
             names = [field.name for field in file.schema_arrow.field("scored").type]
-            sums = [f"scored.{name}" for name in names if name not in SCORED_TEXTS]
-            kept = None if text else [*_NEEDED, *sums]
+            kept = None if text else [*_NEEDED, *(f"scored.{name}" for name in names if name in _SUMMED)]
             for group in range(file.num_row_groups):  # no batch crosses one, so that few pages are in memory
                 for batch in file.iter_batches(_N_PAGES, row_groups=[group], columns=kept, use_threads=False):
                     yield from rows(batch)
