@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,7 @@ def new_directory(path: Path, *, overwrite: bool | None) -> Iterator[Path]:
         raise
 
 
+@cache
 def template(path: Path) -> "Template":
     """A Jinja template; in html, values are escaped, except those of the type Markup."""
     from jinja2 import Environment, StrictUndefined  # executors make no reports

@@ -96,8 +96,7 @@ def chosen(
 def headline(blocks: Blocks, kept: Bool) -> Bool:
     """The blocks of the page's headline: its title, if most kept text follows closely and does not repeat it.
 
-    An h1 that the page's title does not contain is no headline if a kept heading lies between: it names the
-    site.
+    An h1 that is not in the page's title is no headline if a kept heading lies between: it names the site.
     """
     found = np.zeros(len(blocks), dtype=bool)
     is_heading = blocks.heading_level > 0

@@ -6,8 +6,7 @@ Combining marks that NFC does not compose are not `\w`: they end a word, in both
 
 A text is located in a page by aligning its words, in order, with the words of the blocks. A match scores 1
 and opening a run of matches costs 2, so that a single matching word in a menu lowers the score. A block holds
-the text when at least half of its words are matched; blocks without words follow when the blocks around them
-do.
+the text if at least half of its words are matched; blocks without words follow if the blocks around them do.
 """
 
 import re

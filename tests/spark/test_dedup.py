@@ -237,13 +237,15 @@ def test_the_first_page_is_kept_and_all_others_name_it(found: dict[str, tuple[An
     assert len({mark[0] for mark in found.values()}) == 2
 
 
-def test_other_shards_and_partitions_give_the_same(
+def test_other_shards_and_partitions_give_the_same_and_links_united_by_spark(
     found: dict[str, tuple[Any, ...]],
     small: list[Page],
     spark: SparkSession,
     tmp_path: Path,
     victor: Victor,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(dedup, "_FEW_LINKS", 0)
     for n, page in enumerate(reversed(small)):
         write_wet(tmp_path / f"{n}.warc.wet.gz", [page])
     assert victor("clean", tmp_path, "--output", tmp_path / "out", "--partitions", 5).code == 0
@@ -406,14 +408,29 @@ def test_duplicates_are_found_among_pages_that_share_two_thirds_of_their_text(sp
     assert len(pairs) < 20 * len(pages)
 
 
-def test_a_chain_of_a_thousand_texts_is_one_cluster(spark: SparkSession, tmp_path: Path) -> None:
-    """Also if smallest labels would have to travel along the whole chain."""
-    names = [bytes([number >> 8, number & 255]) for number in range(1000)]
-    links = spark.createDataFrame(list(pairwise(names)), "text_hash binary, other binary")
-    members = dedup._members(links, str(tmp_path)).collect()
-    assert {bytes(row.text_hash) for row in members} == set(names)
-    assert {bytes(row.cluster) for row in members} == {names[0]}
+def test_many_links_are_united_by_spark_as_few_are_by_the_driver(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chain of a thousand texts, along which the smallest label would have to travel, and small trees."""
+    chance = random.Random(5)
+    names = [bytes([number >> 8, number & 255]) for number in range(2000)]
+    pairs = [*pairwise(names[:1000]), *(chance.sample(names[1000:], 2) for _ in range(600))]
+    links = spark.createDataFrame(
+        [(max(pair), min(pair)) for pair in pairs], "text_hash binary, other binary"
+    )
+    few = {
+        bytes(text): bytes(cluster) for text, cluster in dedup._members(links, 1600, str(tmp_path)).collect()
+    }
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(dedup, "_FEW_LINKS", 1599)
+    many = dedup._members(links, 1600, str(tmp_path)).collect()
+    assert {bytes(row.text_hash): bytes(row.cluster) for row in many} == few
+    assert len(many) == len(few)
     assert len(list(tmp_path.glob("round-*"))) <= 15
+    assert few.keys() == {name for pair in pairs for name in pair}
+    assert {few[name] for name in names[:1000]} == {names[0]}
+    assert all(few[one] == few[other] for one, other in pairs)
+    assert len(set(few.values())) > 50
 
 
 def test_pairs_at_the_threshold_share_a_bucket() -> None:

@@ -1,7 +1,6 @@
 """The work of several annotators: the order of pages for them, their progress and their agreement.
 
-Pages come in random order, by site, or the least certain first. Agreement is Cohen's kappa of pairs, and
-Fleiss' kappa of all.
+Pages come in random order, by site, or the least certain first. Agreement: Cohen's and Fleiss' kappa.
 """
 
 import math

@@ -3,8 +3,7 @@
 It also holds the server's token and names of annotators, so only its owner can read it.
 
 It is written in WAL mode with synchronous=FULL, so a confirmed action is on disk, also after a power failure;
-at human speed the cost of an fsync does not matter. kill -9 loses at most an unconfirmed action, which the
-browser sends again.
+at human speed an fsync costs little. kill -9 loses at most an action that the browser sends again.
 
 The labels of a page are a string, one digit per block: the number of a label of the store.
 """

@@ -67,11 +67,7 @@ OPTIONS: Final = (
     option("--folds K", f"folds by site; 0: none (default: {FOLDS}; {FOLDS_OF_FEW} with --start-from)", int),
     option("--jobs N", "folds that are trained concurrently", options.positive, default=1),
     option("--algorithm", "lbfgs, or averaged perceptron", choices=sorted(ALGORITHMS), default="lbfgs"),
-    option(
-        "--iterations N",
-        _MAXIMUM,
-        options.positive,
-    ),
+    option("--iterations N", _MAXIMUM, options.positive),
     option("--strength X", f"weight of the new pages (default: {STRENGTH})", options.probability),
 )
 

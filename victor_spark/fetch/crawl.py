@@ -49,8 +49,7 @@ class _Host:
 class Crawl:
     """The state of a fetch: the hosts, the rules of their robots.txt, and how each address of the list ended.
 
-    `ended`: address → an HTTP status or the status of a failure, and the reason. `report` is called after
-    each address.
+    `ended`: address → an HTTP or failure status, and the reason. `report` is called after each address.
     """
 
     def __init__(self, warc: WarcFile, polite: Politeness, report: Callable[[], None]) -> None:

@@ -39,8 +39,7 @@ _STATUSES: Final = (
 class Answer:
     """An exchange with a response: its head, and its body without the transfer encoding.
 
-    `truncated`: the WARC-Truncated reason of an incomplete body (length, time, disconnect); None: it is
-    complete.
+    `truncated`: the WARC-Truncated reason of an incomplete body (length, time, disconnect), or None.
     """
 
     url: str

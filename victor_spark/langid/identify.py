@@ -1,8 +1,7 @@
 """Which language a text is in, by Beesley's trigrams; the function type that other methods share.
 
 A guess names the best language and a score like a probability, which grows with the lead over the best
-rival outside its confusable group. Texts with few letters, and texts that no profile fits, have the language
-None.
+rival outside its confusable group. Texts with few letters, or that no profile fits, have the language None.
 """
 
 import math

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -16,6 +17,7 @@ from victor_spark.langid.settings import settings
 
 MIXED_BELOW: Final = 0.9
 """If the score of the whole page is lower, the language is guessed block by block."""
+_expanded: Final = lru_cache(maxsize=4)(Profiles.from_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,9 @@ def page_identifier(
     Without `block_features`, langid1 and langid2 stay 0, for cleaners that don't use them.
     Raises UsageError for an unknown language or a missing package, ModelError for a bad file.
     """
-    known = Profiles.from_bytes(profiles)
+    known = _expanded(profiles)
     targets = resolve(languages, known.languages) if languages else ()
-    loaded = Profiles.from_bytes(profiles, targets) if targets and lid_model is None else known
+    loaded = _expanded(profiles, targets) if targets and lid_model is None else known
     by_fasttext = _fasttext(lid_model) if lid_model is not None else None
 
     def look(blocks: Blocks) -> tuple[Blocks, PageLanguage]:

@@ -63,8 +63,7 @@ class Profiles:
         """Expands a profiles file, or the part that is needed to distinguish `languages` from all others.
 
         That is the languages, their confusable groups, their nearest languages, and the anchors of
-        conf/langid.toml. Raises ModelError for another file or another format, and UsageError for a language
-        without a profile.
+        conf/langid.toml. ModelError for another file or format, UsageError for a language without a profile.
         """
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as arrays:

@@ -69,10 +69,7 @@ def _attempts(text: str) -> Iterator[str]:
 
 
 _DECODER: Final = json.JSONDecoder(strict=False)
-_BEFORE: Final = re.compile(
-    r"\A(?:<!--|/\*.*?\*/|//\s*)?\s*(?:<!\[CDATA\[)?\s*(?:\*/)?",
-    re.DOTALL,
-)
+_BEFORE: Final = re.compile(r"\A(?:<!--|/\*.*?\*/|//\s*)?\s*(?:<!\[CDATA\[)?\s*(?:\*/)?", re.DOTALL)
 _BEHIND: Final = re.compile(r"(?://)?\s*(?:\]\]>|-->|/\*.*?\*/)\s*\Z", re.DOTALL)
 _LINE_COMMENT: Final = re.compile(r"(?m)(?<=\s)//[^\n\"/]*$")
 _TRAILING_COMMA: Final = re.compile(r",(\s*[}\]])")

@@ -1,8 +1,7 @@
 """Which features decide on a block: the change of its score if a feature has the median of the page instead.
 
 The effect of a feature is the log-odds of content with its value, minus those with the median over the blocks
-of the page. Effects are of single features: of two features that agree, each alone may have hardly any
-effect.
+of the page. Effects are of single features: of two that agree, each alone may have hardly any effect.
 """
 
 from collections.abc import Callable, Sequence

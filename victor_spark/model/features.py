@@ -45,8 +45,7 @@ class Part:
 class FeatureSet:
     """The features of blocks: those of all parts in order.
 
-    If the set `is_learnt`, the features of trained weights follow, and last the score, which trees compute
-    from all other features.
+    If the set `is_learnt`, features of trained weights follow, last the score that trees compute from all.
     """
 
     parts: tuple[Part, ...]
@@ -130,8 +129,7 @@ class FeatureTable:
         """A function of a range of blocks (a strip) that gives their values; the page has at least one block.
 
         All values of a large page may take more memory than everything else about it. Without `weights`,
-        their features and the score are left out; without `guess`, the score is. With `guess`, there is room
-        for `n_more` rows below.
+        their features and the score are left out; without `guess`, the score. With it, `n_more` rows follow.
         """
         fills = [
             (len(part.names), part.rows_of(blocks, self.patterns))

@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,6 +44,7 @@ def to_bytes(model: Model) -> bytes:
     return buffer.getvalue()
 
 
+@lru_cache(maxsize=4)  # a run loads its model several times
 def from_bytes(stored: bytes, name: str = "model") -> Model:
     """The model in `stored`; ModelError when it is damaged or doesn't fit this code."""
     try:

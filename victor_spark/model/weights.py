@@ -8,8 +8,7 @@ element is hidden counts as a word of it.
 Pages of one kind and time are written with the same elements, and those who label a collection of pages agree
 on what is content: titles, captions, comments. So the elements of a page's source predict what counts as its
 content, also on pages of no collection (docs/method.md). A multinomial logistic regression over which
-elements begin anywhere in the source gives the log-probability of each collection (`Origins`), the same for
-all blocks of a page.
+elements begin anywhere in the source gives a page's log-probability of each collection (`Origins`).
 """
 
 from dataclasses import dataclass

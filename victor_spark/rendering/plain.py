@@ -19,8 +19,7 @@ from victor_spark.rendering.structure import MARK, Structure, columns_of
 def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
     """The kept blocks' text, paragraphs separated by newlines, preformatted text as it is.
 
-    With the page's canonical `html`, a row of a data table is a line, its columns separated by tabs, and a
-    formula stands there once.
+    With the page's canonical `html`, rows of data tables are lines with tabs, and a formula stands once.
     """
     kept = kept & (blocks.text_end > blocks.text_start)  # templates may cover all of a block
     if html is not None and kept.any():

@@ -9,14 +9,14 @@ A text is named by its hash, so a page that occurs many times is one text. The n
 number of texts, never with its square. Each table is written before the next one is made.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 
 from victor_spark import minhash, tables
@@ -44,6 +44,7 @@ _PAGE: Final = "id, url, warc_filename, warc_record_offset"
 _SIGNED: Final = "text_hash binary, sketch binary, buckets array<bigint>"
 _MARKS: Final = ("duplicate_cluster", "duplicate_of", "duplicate_similarity")
 _BATCH: Final = ("spark.sql.execution.arrow.maxRecordsPerBatch", "200")  # by default 10,000 pages in memory
+_FEW_LINKS: Final = 100_000  # some ten megabytes in the driver
 _MAX_ROUNDS: Final = 100  # they grow with the logarithm of the largest cluster
 
 
@@ -112,44 +113,47 @@ def _pages(spark: SparkSession, files: Files, location: str) -> DataFrame:
     return spark.read.parquet(literal(f"{files.location}/{output.PAGES}"))
 
 
-def _written(frame: DataFrame, location: str) -> DataFrame:
-    """The table after it was written and read back, which ends Spark's plan of it."""
-    frame.write.mode("overwrite").option("compression", "zstd").parquet(location)
-    return frame.sparkSession.read.schema(frame.schema).parquet(literal(location))  # not inferred by a job
+def _written(frame: DataFrame, location: str, **counts: str) -> tuple[DataFrame, dict[str, int]]:
+    """The table after it was written and read back, which ends Spark's plan of it; counts of its rows."""
+    seen, counts = Observation(), counts or {"n": "count(1)"}
+    counted = frame.observe(seen, *(sf.expr(count).alias(name) for name, count in counts.items()))
+    counted.write.mode("overwrite").option("compression", "zstd").parquet(location)
+    stored = frame.sparkSession.read.schema(frame.schema).parquet(literal(location))  # not inferred by a job
+    return stored, seen.get
 
 
 def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[DataFrame, dict[str, int]]:
     """The table of duplicates, staged in a folder as all tables before it, and its counts."""
     ok = pages.where("status = 'ok' AND text_hash IS NOT NULL").withColumn("text_hash", sf.unhex("text_hash"))
     sign = partial(_sign, n=request.shingle_words, rows=minhash.rows_of_band(request.threshold))
-    signed = _written(ok.select("text_hash", "text").mapInArrow(sign, _SIGNED), f"{folder}/signed")
-    log(f"{many(n_pages := signed.count(), 'page')} read")
-    candidates = _written(_candidates(signed), f"{folder}/candidates")
-    log(f"{many(candidates.count(), 'pair')} to compare")
-    compared = candidates.selectExpr("explode(array(text_hash, other)) AS text_hash").distinct()
+    signed, read = _written(ok.select("text_hash", "text").mapInArrow(sign, _SIGNED), f"{folder}/signed")
+    log(f"{many(read['n'], 'page')} read")
+    candidates, paired = _written(_candidates(signed), f"{folder}/candidates")
+    log(f"{many(paired['n'], 'pair')} to compare")
+    compared = candidates.selectExpr("explode(array(text_hash, other)) AS text_hash")
     by_text = signed.join(compared, "text_hash", "leftsemi").groupBy("text_hash")
-    sketches = _written(by_text.agg(sf.min("sketch").alias("sketch")), f"{folder}/sketches")
+    sketches, _ = _written(by_text.agg(sf.min("sketch").alias("sketch")), f"{folder}/sketches")
     links = _similarities(candidates, sketches).where(f"similarity >= {request.threshold}")
-    links = _written(links.select("text_hash", "other"), f"{folder}/links")
-    log(f"{many(links.count(), 'similar pair')}")
-    clustered = _clustered(ok, _members(links, folder), request)
+    links, linked = _written(links.select("text_hash", "other"), f"{folder}/links")
+    log(f"{many(linked['n'], 'similar pair')}")
+    clustered = _clustered(ok, _members(links, linked["n"], folder), request)
+    clustered, of_clusters = _written(clustered, f"{folder}/clustered", n_clusters="count_if(is_first)")
     pairs = clustered.select("text_hash", "other").where("text_hash <> other").distinct()
     found = clustered.join(_similarities(pairs, sketches), ["text_hash", "other"], "left").selectExpr(
         *_PAGE.split(", "),
-        "lower(hex(cluster)) AS duplicate_cluster",
+        "translate(hex(cluster), 'ABCDEF', 'abcdef') AS duplicate_cluster",
         "is_kept",
         "if(is_kept, NULL, kept) AS duplicate_of",
         "if(is_kept, NULL, coalesce(similarity, 1d)) AS duplicate_similarity",
     )
-    found = _written(found.sort("duplicate_cluster", *_KEY), f"{folder}/duplicates")
-    counts = found.selectExpr(
-        f"{n_pages} AS n_pages",
-        "count(DISTINCT duplicate_cluster) AS n_clusters",
-        "count(duplicate_of) AS n_duplicates",
-        "count_if(duplicate_similarity = 1) AS n_exact",
-        f"count_if(duplicate_similarity < {request.threshold}) AS n_indirect",
+    found, counts = _written(
+        found.sort("duplicate_cluster", *_KEY),
+        f"{folder}/duplicates",
+        n_duplicates="count(duplicate_of)",
+        n_exact="count_if(duplicate_similarity = 1)",
+        n_indirect=f"count_if(duplicate_similarity < {request.threshold})",
     )
-    return found, counts.collect()[0].asDict()
+    return found, {"n_pages": read["n"], **of_clusters, **counts}
 
 
 def _sign(batches: Iterator[pa.RecordBatch], *, n: int, rows: int) -> Iterator[pa.RecordBatch]:
@@ -186,11 +190,15 @@ def _compare(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(columns, ["text_hash", "other", "similarity"])
 
 
-def _members(links: DataFrame, folder: str) -> DataFrame:
-    """Every text of the links, with the smallest text that it is connected with as its `cluster`.
+def _members(links: DataFrame, n: int, folder: str) -> DataFrame:
+    """Every text of the `n` links, with the smallest text that it is connected with as its `cluster`.
 
-    Alternates the large-star and small-star operations (Kiveris et al. 2014) until nothing changes.
+    Few links are united by the driver. For more, the large-star and small-star operations (Kiveris et al.
+    2014) alternate until nothing changes.
     """
+    if n <= _FEW_LINKS:
+        united = _united((bytes(one), bytes(other)) for one, other in links.collect())
+        return sf.broadcast(links.sparkSession.createDataFrame(united, "text_hash binary, cluster binary"))
     before, least = None, "min(other) OVER (PARTITION BY text_hash)"
     for number in range(_MAX_ROUNDS):
         both = links.selectExpr("stack(2, text_hash, other, other, text_hash) AS (text_hash, other)")
@@ -198,13 +206,28 @@ def _members(links: DataFrame, folder: str) -> DataFrame:
         large = large.where("other > text_hash").selectExpr("other AS text_hash", "least AS other").distinct()
         small = large.selectExpr("text_hash", "other", f"{least} AS least")
         small = small.selectExpr("stack(2, text_hash, least, other, least) AS (text_hash, other)")
-        links = _written(small.where("text_hash <> other").distinct(), f"{folder}/round-{number}")
-        after = links.selectExpr("count(1)", "bit_xor(xxhash64(text_hash, other))").first()
+        small, hashed = small.where("text_hash <> other").distinct(), "bit_xor(xxhash64(text_hash, other))"
+        links, after = _written(small, f"{folder}/round-{number}", n="count(1)", hashed=hashed)
         if after == before:
             pairs = "stack(2, text_hash, other, other, other) AS (text_hash, cluster)"
             return links.selectExpr(pairs).distinct()
         before = after
     raise OutputError(f"no clusters after {_MAX_ROUNDS} rounds")
+
+
+def _united(links: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Every text with the smallest that it is connected with."""
+    above: dict[bytes, bytes] = {}
+
+    def root(text: bytes) -> bytes:
+        while (upper := above.setdefault(text, text)) != text:
+            above[text] = text = above[upper]
+        return text
+
+    for one, other in links:
+        low, high = sorted((root(one), root(other)))
+        above[high] = low
+    return [(text, root(text)) for text in above]
 
 
 def _clustered(pages: DataFrame, members: DataFrame, request: DedupRequest) -> DataFrame:
@@ -222,4 +245,5 @@ def _clustered(pages: DataFrame, members: DataFrame, request: DedupRequest) -> D
         .withColumn("cluster", sf.coalesce("cluster", "text_hash"))
         .selectExpr("*", f"first(struct({_PAGE})) {window} AS kept", f"first(text_hash) {window} AS other")
         .selectExpr("*", f"row_number() {window} = 1 AS is_kept")
+        .selectExpr("*", f"row_number() OVER (PARTITION BY cluster ORDER BY site, {order}) = 1 AS is_first")
     )

@@ -62,8 +62,7 @@ class Sample:
     """The result of cleaning `n_bytes` of the crawl: counts, CPU `seconds`, Parquet bytes `n_output`.
 
     `failed_shards` has the reasons of those of `shards` that couldn't be read (on). `weight` is the part of
-    the plan's scale that was sampled, `rates` are weight and pages of each range. `n_resident` is the peak
-    memory of cleaning.
+    the plan's scale that was sampled, `rates` weight and pages of each range, `n_resident` the peak memory.
     """
 
     n_bytes: int = 0

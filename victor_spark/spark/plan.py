@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -283,16 +284,19 @@ def pack(weights: Sequence[int], n: int) -> list[int]:
 
 
 def frame(spark: SparkSession, splits: pa.Table, *, n: int) -> DataFrame:
-    """The splits as a DataFrame (columns of `SPLITS`) of `n` partitions, one a task.
-
-    `DataFrame.repartition(n, column)` hashes: an integer is sought for each partition that it puts there.
-    """
-    partitions = f"transform(sequence(0, {_KEYS * n}), key -> pmod(hash(CAST(key AS int)), {n}))"
-    found = spark.sql(f"SELECT {partitions} AS partitions FROM VALUES (0)").collect()[0].partitions
-    keys, tasks = {partition: key for key, partition in enumerate(found)}, pack(_weights(splits).tolist(), n)
+    """The splits as a DataFrame (columns of `SPLITS`) of `n` partitions, one a task."""
+    keys, tasks = _keys(spark, n), pack(_weights(splits).tolist(), n)
     numbers = [keys.get(task, task) for task in tasks]  # if none is found: unequal work
     rows = [(*row.values(), key) for row, key in zip(splits.to_pylist(), numbers, strict=True)]
     return spark.createDataFrame(rows, tables.ddl(SPLITS), verifySchema=False).repartition(n, "task")
+
+
+@lru_cache(maxsize=64)
+def _keys(spark: SparkSession, n: int) -> dict[int, int]:
+    """Partition → an integer that `DataFrame.repartition(n, column)`, which hashes, puts there."""
+    partitions = f"transform(sequence(0, {_KEYS * n}), key -> pmod(hash(CAST(key AS int)), {n}))"
+    found = spark.sql(f"SELECT {partitions} AS partitions FROM VALUES (0)").collect()[0].partitions
+    return {partition: key for key, partition in enumerate(found)}
 
 
 def weight(splits: pa.Table) -> int:

@@ -15,6 +15,7 @@ from victor_spark.blocks import LABELS, OTHER
 from victor_spark.document import BlockSequence, Document
 from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain, site
+from victor_spark.preparation import handed_over
 from victor_spark.rendering.plain import needs_html
 from victor_spark.roles import ROLES
 from victor_spark.spark.request import FIRST_PASS, CleanRequest
@@ -299,7 +300,7 @@ class Work:
 
 
 def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
-    """The work of `victor clean`; loads the models."""
+    """The work of `victor clean`; loads the models, and makes the tables that a first page needs."""
     timer = StageTimer()
     clean = pipeline.cleaning(request.cleaning, models, timer)
     schema = request.schema
@@ -322,6 +323,8 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
             made["site"] = site(record.url, request.sites.grouping)
         timer("rows")
         return made
+
+    row(handed_over(b"<title>A ferry</title><p>It leaves at seven, while the fog lies.", "http://a.example/"))
 
     def lost(record: Record, status: str, reason: str) -> Row:
         return document_row(record, pipeline.dropped(record, request.cleaning, status, reason))

@@ -78,8 +78,7 @@ def session(*, master: str | None = None) -> Iterator[SparkSession]:
     """Yields the active session, or builds one and stops it at the end.
 
     `master` None leaves the choice to spark-submit or spark-defaults.conf, and to local[*] without them.
-    UsageError if nothing answers at the master's address, ConfigurationError if a task finds that its Python
-    lacks a package.
+    UsageError if nothing answers at the master's address, ConfigurationError if a task lacks a package.
     """
     check_versions()
     ours = SparkContext._active_spark_context is None

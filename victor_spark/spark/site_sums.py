@@ -2,8 +2,7 @@
 
 Texts of pages are not sent between tasks, only sums: each file of scored pages gives one row for each key of
 a site (a layout or a text). The rows of a key are added up by one task, and the sum is sent back to each file
-that has the key. So no task holds a whole site: a site with half of all pages has as many rows as it has keys
-in each file.
+that has the key. So no task holds a whole site: one with half of all pages has a row for a key and a file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,14 +24,7 @@ from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
 from victor_spark.sites.table import EXAMPLE, KEYED, OF_SITE, SITES, SUMS, SiteTable
 from victor_spark.spark import output, plan, second_pass, waves
-from victor_spark.spark.files import (
-    Files,
-    HadoopFiles,
-    address,
-    new_folder,
-    open_files,
-    output_errors,
-)
+from victor_spark.spark.files import Files, HadoopFiles, address, new_folder, open_files, output_errors
 from victor_spark.spark.progress import many, progress_of_group
 from victor_spark.spark.second_pass import OF_FILES, stem
 from victor_spark.spark.session import job

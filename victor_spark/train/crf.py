@@ -9,8 +9,7 @@ attributes with values: every block gets the old model's three state scores as s
 own attributes. It learns how far to trust each old score (a 3 × 3 matrix A) and corrections δ, which L2
 regularisation draws to 0: so the weights are drawn to A·old, a Gaussian prior around the old model. State
 scores are sums of weights, therefore A·old + δ is again a model of the same form, table and trees: nothing is
-added to what the decoder does. Where trees revise the CRF, more trees are grown on the new pages, on top of
-those of the old model.
+added to what the decoder does. Where trees revise the CRF, more are grown on the new pages, on top of those.
 """
 
 import tempfile

@@ -41,8 +41,7 @@ class Syntax:
 
     `start` matches where a record is expected. `search` is stricter: it finds a record in damaged bytes and
     matches at most `reach` of them. `cut_start` matches what is left of a record whose header is cut off.
-    `separator` follows every block. `parse` reads a header from the first MAX_HEADER bytes of a record; None
-    for other bytes.
+    `separator` follows every block. `parse` reads a header in a record's first MAX_HEADER bytes, or None.
     """
 
     start: re.Pattern[bytes]

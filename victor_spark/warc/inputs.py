@@ -273,8 +273,7 @@ def _names_file(line: str, manifest: str, base_url: str | None) -> bool:
 def _located(line: str, manifest: str, base_url: str | None) -> str:
     """The path of a list's entry: URLs and absolute paths as they are, others resolved.
 
-    Relative ones belong to `base_url` if given, else to the list's folder when they exist there, else to
-    the working directory.
+    Relative ones: below `base_url`, else the list's folder if they exist there, else the working directory.
     """
     if storage.scheme(line) is not None or os.path.isabs(line):
         return line

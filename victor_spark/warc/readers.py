@@ -41,8 +41,7 @@ Raises CutError at the end where the file ends too early; a record cut off there
 class Archive:
     """An open shard: its bytes, the syntax of its records, its name in the rows, and how it is read.
 
-    The record at the position `skipped` is not read. `is_search`: only to find where records begin, without
-    pages.
+    The record at the position `skipped` is not read. `is_search`: only to find where records begin.
     """
 
     source: Source

@@ -95,8 +95,7 @@ class RemoteFile(io.RawIOBase):
     """A file of known size that is read by byte ranges. Sequential reads fetch ever larger ones.
 
     `fetch(start, end)` yields the bytes as they arrive; it raises TransientError where another try may help.
-    `windows`, sorted and disjoint, are the only bytes that will be read: no fetch goes past the end of the
-    window it begins in.
+    `windows`, sorted and disjoint, are the only bytes that will be read: no fetch goes past its window's end.
     """
 
     def __init__(
