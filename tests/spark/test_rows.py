@@ -3,8 +3,11 @@
 import pytest
 
 import victor_spark
-from victor_spark import tables
+from victor_spark import document, pipeline, tables
+from victor_spark.metadata.extract import Metadata
+from victor_spark.preparation import handed_over
 from victor_spark.spark import rows
+from victor_spark.spark.request import FIRST_PASS, CleanRequest, SiteOptions
 from victor_spark.warc.records import Record
 
 
@@ -100,6 +103,27 @@ def test_metadata_and_markdown_are_columns_of_pages_that_are_ok() -> None:
     assert {empty[name] for name in (*columns, "text_hash", "markdown")} == {None}
     assert {bare[name] for name in columns} == {None}
     assert bare["text_hash"] == full["text_hash"]
+
+
+def test_the_first_of_two_passes_reads_the_metadata_of_a_page_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a page without text: with the site's other pages, the second pass may find some."""
+    request = CleanRequest(
+        cleaning=pipeline.Settings(fail_below=1.0), sites=SiteOptions(by_site=True), passing=FIRST_PASS
+    )
+    work = rows.page_work(request, pipeline.models(request.cleaning))
+    read: list[bytes] = []
+
+    def metadata(markup: bytes, *_: object) -> Metadata:
+        read.append(markup)
+        return Metadata(site_name="Harbour")
+
+    monkeypatch.setattr(document, "metadata", metadata)
+    article = 3 * "<p>The ferry leaves at seven in the morning, when the fog lies on the water.</p>"
+    links = f"<ul>{''.join(f'<li><a href=/{number}>Link number {number}</a>' for number in range(30))}</ul>"
+    made = [work.row(handed_over(html.encode(), "http://harbour.example/")) for html in (article, links, "")]
+    assert [row["status"] for row in made] == ["ok", "empty", "empty"]
+    assert [row.get("site_name") for row in made] == ["Harbour", "Harbour", None]
+    assert len(read) == 2
 
 
 def test_line_breaks_of_preformatted_text_are_in_the_columns_text_and_blocks() -> None:
