@@ -97,6 +97,7 @@ def kept_headline(html: str) -> list[str]:
 
 
 TITLE = "<title>Ferries run again - Harbour News</title>"
+REVERSED = "<title>Harbour News - Ferries run again</title>"
 HEADLINE = "<h1>Ferries run again</h1>"
 
 
@@ -123,6 +124,7 @@ HEADLINE = "<h1>Ferries run again</h1>"
         (f"{TITLE}<h3>Ferries</h3><h1>The north pier reopens</h1>{ARTICLE}", ["The north pier reopens"]),
         (f"<title>Votes count</title><h3>Vote</h3>{ARTICLE}", []),
         (f"<title>渡し船が再開 - 港新聞</title><h2>渡し船が再開</h2>{ARTICLE}", ["渡し船が再開"]),
+        (f"{REVERSED}<h2>Harbour{'&nbsp; ' * 9}News</h2>{HEADLINE}{ARTICLE}", ["Ferries run again"]),
     ],
     ids=[
         "repeated by the title",
@@ -145,6 +147,7 @@ HEADLINE = "<h1>Ferries run again</h1>"
         "a word of the title",
         "a part of a word of the title",
         "without spaces",
+        "longer without white space",
     ],
 )
 def test_kept_text_has_its_headline(html: str, found: list[str]) -> None:

@@ -141,11 +141,9 @@ def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
     levels = blocks.heading_level
     chosen = -1
     (headings,) = levels.nonzero()
-    start, end = blocks.text_start[headings], blocks.text_end[headings]
-    longest_first = (start - end).argsort(kind="stable")
-    spans = (column[longest_first].tolist() for column in (headings, start, end))
-    for row, first, last in zip(*spans, strict=True):
-        text = " ".join(blocks.text[first:last].casefold().split())
+    spans = (headings.tolist(), blocks.text_start[headings].tolist(), blocks.text_end[headings].tolist())
+    texts = [(row, " ".join(blocks.text[a:b].casefold().split())) for row, a, b in zip(*spans, strict=True)]
+    for row, text in sorted(texts, key=lambda one: -len(one[1])):
         if len(text) > 1 and _is_named(text, of_page, parts) and not _is_apart(blocks, row):
             chosen = row
             break

@@ -495,8 +495,9 @@ def test_a_date_below_the_heading_is_the_last_resort() -> None:
         ("2024-05-03T20:00:00+02:00", "4 May 2024, page 1", "2024-05-03"),
         ("2024-05-03", "05.03.2024", "2024-05-03"),
         ("2024-05-03", "The ferries of the isles have been late since 10 March 2024.", "2024-05-03"),
+        ("2024-05-03", "10 May 1999", "2024-05-03"),
     ],
-    ids=["other", "byline", "time zone", "change", "both", "paper", "order", "prose"],
+    ids=["other", "byline", "time zone", "change", "both", "paper", "order", "prose", "long ago"],
 )
 def test_the_day_shown_beside_the_heading_goes_before_the_stated_one(
     stated: str, shown: str, day: str

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.documents import document
-from victor_spark.rendering.plain import plain_text
+from victor_spark.rendering.plain import has_formulas, plain_text
 
 
 def text(source: str, *dropped: str) -> str:
@@ -141,10 +141,26 @@ NAVIGATION = r"<div class=nav><a href=/x><img class=tex src=b alt='\alpha'></a><
         (f"<p>Kept sentence.</p>{NAVIGATION}", "Kept sentence."),
         (r"<p>So</p><p><img class=tex alt='\beta'></p><p>holds.", "So \\(\\beta\\)\nholds."),
         (r"<p><img class=tex alt='\beta'><i><img class=tex alt='\pi'></i> hold.", r"\(\beta\) \(\pi\) hold."),
+        ("<table><tr><td>a<td>b</table><p>So <img class=tex alt='x^2'>", "a\nb\nSo \\(x^2\\)"),
     ],
 )
 def test_formulas_of_images_stand_where_the_images_do(source: str, expected: str) -> None:
     assert text(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("tag", "stated"),
+    [
+        (r'<img class="tex" alt="\pi" src="a.png">', True),
+        (r'<img src="data:a>\b" alt="">\pi', False),
+        (r'<span title="\a" data-tex="\pi">', True),
+        (r'<span class="x">the attribute data-tex="\pi"', False),
+        (r'<spanner data-tex="\pi">', False),
+        (r'<p data-tex="\pi">', False),
+    ],
+)
+def test_an_image_or_element_states_a_formula_in_an_attribute_of_its_own(tag: str, stated: bool) -> None:
+    assert has_formulas(document("<p>x").columns, rf"\ <p>{tag} \ x") == stated
 
 
 @pytest.mark.parametrize(

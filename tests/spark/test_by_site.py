@@ -7,13 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import CZECH, PARAGRAPH, Response, Victor, rows, write_warc
 from victor_spark.errors import OutputError, UsageError
 from victor_spark.pipeline import Settings
-from victor_spark.spark import status
+from victor_spark.spark import second_pass, status
 from victor_spark.spark.request import CleanRequest, RowOptions, SiteOptions, SparkOptions
 from victor_spark.spark.run import run
 from victor_spark.tables import BY_SITE
@@ -206,6 +209,17 @@ def test_damaged_scored_pages_end_the_run_and_lose_no_rows(clean: Run, kept: Who
     shutil.rmtree(output / "_run")
     shutil.rmtree(output / "pages", ignore_errors=True)
     assert clean(output, sites=KEEPING) == whole
+
+
+def test_large_scored_pages_are_read_few_at_a_time(tmp_path: Path) -> None:
+    def n_read(n_values: int) -> int:
+        lists = pa.array([np.arange(n_values, dtype=np.int32)] * 8)
+        pq.write_table(pa.table({"rows": lists}), tmp_path / "scored.parquet")
+        return second_pass._n_pages(pq.read_metadata(tmp_path / "scored.parquet").row_group(0))
+
+    assert n_read(10) == second_pass._N_PAGES
+    assert n_read(200_000) * 200_000 * 8 < second_pass._BATCH_BYTES < n_read(200_000) * 200_000 * 20
+    assert n_read(8_000_000) == 1
 
 
 def test_options_of_two_passes_need_two_passes() -> None:

@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -431,6 +432,19 @@ def test_many_links_are_united_by_spark_as_few_are_by_the_driver(
     assert {few[name] for name in names[:1000]} == {names[0]}
     assert all(few[one] == few[other] for one, other in pairs)
     assert len(set(few.values())) > 50
+
+
+@pytest.mark.parametrize("wait", [60.0, 0.0])
+def test_rows_are_counted_by_another_job_where_the_count_of_the_write_does_not_come(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait: float
+) -> None:
+    monkeypatch.setattr(dedup, "_LONGEST_WAIT", wait)
+    if not wait:  # as if Spark's queue of events had overflowed
+        monkeypatch.setattr(dedup.Observation, "get", property(lambda _: time.sleep(60)))
+    stored, counts = dedup._written(
+        spark.range(7).toDF("n"), str(tmp_path / "rows"), n="count(1)", most="max(n)"
+    )
+    assert (counts, stored.count()) == ({"n": 7, "most": 6}, 7)
 
 
 def test_pairs_at_the_threshold_share_a_bucket() -> None:

@@ -17,9 +17,10 @@ from pyspark.sql import SparkSession
 import victor_spark
 from tests.spark.crawl import Response, Victor, rows, write_warc
 from tests.spark.test_by_site import FOOT, SENTENCES, chapter
-from victor_spark import tables
+from victor_spark import pipeline, tables
 from victor_spark.errors import OutputError, TableError
 from victor_spark.pipeline import PageCleaner, Settings
+from victor_spark.preparation import handed_over
 from victor_spark.sites import table
 from victor_spark.sites.table import SITES, SUMS, SiteTable
 from victor_spark.spark import waves
@@ -125,6 +126,16 @@ def test_a_single_page_of_a_later_crawl_is_decided_with_the_table(clean: Clean, 
     page = victor_spark.clean(PROSE, "http://tales.example/99", sites=known)
     assert page.text.count(SENTENCES[0]) == 1
     assert victor_spark.clean(PROSE, sites=known).text == victor_spark.clean(PROSE).text
+
+
+def test_a_page_without_an_address_needs_no_table(known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a page is cleaned before a task's process is forked, which must not have opened anything."""
+    settings, found = Settings(sites=str(known)), []
+    models = pipeline.models(settings)
+    monkeypatch.setattr(table, "SiteTable", lambda *arguments: found.append(arguments) or opened(known))
+    clean = pipeline.cleaning(settings, models)
+    assert clean(handed_over(PROSE, None)).status == "ok"
+    assert not found
 
 
 def test_two_passes_add_the_table_to_the_pages_of_the_crawl(clean: Clean, known: Path) -> None:

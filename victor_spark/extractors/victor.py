@@ -84,13 +84,13 @@ def site_models(sites: str) -> dict[str, bytes]:
 
 def with_sites(inner: Cleaner, sites: str, models: Mapping[str, bytes]) -> Cleaner:
     """The cleaner, with its probabilities revised by a table of sites."""
-    # Opened by the process that cleans, not before.
+    # Opened by the process that cleans, for its first page with an address, not before.
     opened = cache(partial(table.SiteTable, sites, models[SITE_TABLE]))
     weights = evidence.model_from_bytes(models[SITE_MODEL])
 
     def clean(page: Page) -> Scores:
-        own, known = inner(page), opened()
-        of_site = known.of(site(page.url, known.grouping))
+        own = inner(page)
+        of_site = (known := opened()).of(site(page.url, known.grouping)) if page.url else None
         return own if of_site is None else revised(page, own, of_site, weights, is_among=False)
 
     return clean

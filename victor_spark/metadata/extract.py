@@ -323,7 +323,8 @@ def _dates(page: Statements) -> Candidates[str]:
     created = (one for one in _times(page) if one[0].startswith("time datecreated"))
     items = _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
     for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
-        shown = list(_days(page, _of_dates(_beside(page))))
+        # Earlier days beside a heading are rather those that the text is about.
+        shown = [one for one in _days(page, _of_dates(_beside(page))) if one[1] >= "2000"]
         if not any(_agree(own, day) for _, own in shown):
             yield from shown
         yield where, day

@@ -24,9 +24,9 @@ def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
     kept = kept & (blocks.text_end > blocks.text_start)  # templates may cover all of a block
     if html is not None and kept.any():
         blocks, kept = shown(blocks, kept, html, plain=True)
-        if (formulas_shown := has_formulas(blocks, html)) or (kept & (blocks.td_group > 0)).any():
+        if (kept & (blocks.td_group > 0)).any() or has_formulas(blocks, html):
             page = Structure(html, blocks, kept)
-            blocks = _in_rows(_with_formulas(blocks, page) if formulas_shown else blocks, page)
+            blocks = _in_rows(_with_formulas(blocks, page), page)
             kept = page.kept.view(bool)
     return assembled(blocks, kept, 0, len(blocks))
 
@@ -44,19 +44,19 @@ def has_formulas(blocks: Blocks, html: str) -> bool:
         return True
     at = html.find("\\")
     while at >= 0:
-        start, end = html.rfind("<", 0, at), html.find(">", at)
-        attribute = _STATING.get(html[start : start + 5])
-        if attribute and attribute.search(html, start, end):
+        start = html.rfind("<", 0, at)
+        attribute = _STATING.get(html[start : start + 6].partition(" ")[0])
+        if attribute and attribute.search(html, start, html.find(">", start)):
             return True
-        at = html.find("\\", max(end, at + 1))
+        at = html.find("\\", max(html.find(">", at), at + 1))
     return False
 
 
 _CLIMB: Final = 4
 """Elements around MathML that may hold what is seen of it."""
 _INLINE: Final = frozenset(KIND[name] for name in "other a strong em strike sup sub code".split())
-_STATING: Final = {"<img ": re.compile(r' alt="[^"]*\\[a-zA-Z(\[]')} | dict.fromkeys(
-    ("<span", "<div "), re.compile(formulas.ATTRIBUTE)
+_STATING: Final = {"<img": re.compile(r' alt="[^"]*\\[a-zA-Z(\[]')} | dict.fromkeys(
+    ("<span", "<div"), re.compile(formulas.ATTRIBUTE)
 )
 """The attribute with the LaTeX of a formula, by the beginning of the tag."""
 _LATEX: Final = re.compile(r"[\\^_{]")

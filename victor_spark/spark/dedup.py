@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
+from threading import Thread
 from typing import Final
 
 import pyarrow as pa
@@ -44,7 +45,8 @@ _PAGE: Final = "id, url, warc_filename, warc_record_offset"
 _SIGNED: Final = "text_hash binary, sketch binary, buckets array<bigint>"
 _MARKS: Final = ("duplicate_cluster", "duplicate_of", "duplicate_similarity")
 _BATCH: Final = ("spark.sql.execution.arrow.maxRecordsPerBatch", "200")  # by default 10,000 pages in memory
-_FEW_LINKS: Final = 100_000  # some ten megabytes in the driver
+_FEW_LINKS: Final = 100_000  # less than 100 megabytes in the driver
+_LONGEST_WAIT: Final = 60.0  # seconds
 _MAX_ROUNDS: Final = 100  # they grow with the logarithm of the largest cluster
 
 
@@ -116,10 +118,14 @@ def _pages(spark: SparkSession, files: Files, location: str) -> DataFrame:
 def _written(frame: DataFrame, location: str, **counts: str) -> tuple[DataFrame, dict[str, int]]:
     """The table after it was written and read back, which ends Spark's plan of it; counts of its rows."""
     seen, counts = Observation(), counts or {"n": "count(1)"}
-    counted = frame.observe(seen, *(sf.expr(count).alias(name) for name, count in counts.items()))
-    counted.write.mode("overwrite").option("compression", "zstd").parquet(location)
+    sums = [sf.expr(count).alias(name) for name, count in counts.items()]
+    frame.observe(seen, *sums).write.mode("overwrite").option("compression", "zstd").parquet(location)
     stored = frame.sparkSession.read.schema(frame.schema).parquet(literal(location))  # not inferred by a job
-    return stored, seen.get
+    found: list[dict[str, int]] = []  # stays empty if Spark's queue of events overflows
+    waiting = Thread(target=lambda: found.append(seen.get), daemon=True)
+    waiting.start()
+    waiting.join(_LONGEST_WAIT)
+    return stored, found[0] if found else stored.agg(*sums).collect()[0].asDict()
 
 
 def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[DataFrame, dict[str, int]]:
@@ -243,7 +249,7 @@ def _clustered(pages: DataFrame, members: DataFrame, request: DedupRequest) -> D
         .selectExpr("*", "count(1) OVER (PARTITION BY text_hash) AS n_same")
         .where("cluster IS NOT NULL OR n_same > 1")
         .withColumn("cluster", sf.coalesce("cluster", "text_hash"))
+        .selectExpr("*", f"row_number() OVER (PARTITION BY cluster ORDER BY site, {order}) = 1 AS is_first")
         .selectExpr("*", f"first(struct({_PAGE})) {window} AS kept", f"first(text_hash) {window} AS other")
         .selectExpr("*", f"row_number() {window} = 1 AS is_kept")
-        .selectExpr("*", f"row_number() OVER (PARTITION BY cluster ORDER BY site, {order}) = 1 AS is_first")
     )

@@ -291,7 +291,7 @@ def frame(spark: SparkSession, splits: pa.Table, *, n: int) -> DataFrame:
     return spark.createDataFrame(rows, tables.ddl(SPLITS), verifySchema=False).repartition(n, "task")
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _keys(spark: SparkSession, n: int) -> dict[int, int]:
     """Partition → an integer that `DataFrame.repartition(n, column)`, which hashes, puts there."""
     partitions = f"transform(sequence(0, {_KEYS * n}), key -> pmod(hash(CAST(key AS int)), {n}))"

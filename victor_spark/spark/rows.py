@@ -314,8 +314,8 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
         else:
             document = clean(record)
             if request.passing == FIRST_PASS and document.scores.expected_f1 is not None:
-                scored = replace(document, text="", markup=None)  # the second pass makes the text
-                made = document_row(record, scored, schema.names)
+                scored = replace(document, text="", markup=None)  # the second pass makes it anew
+                made = document_row(record, scored)
                 made |= {**stated(document), "text": None, "scored": scored}
             else:
                 made = document_row(record, document, schema.names)
@@ -324,7 +324,7 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
         timer("rows")
         return made
 
-    row(handed_over(b"<title>A ferry</title><p>It leaves at seven, while the fog lies.", "http://a.example/"))
+    row(handed_over(b"<title>A ferry</title><p>It leaves at seven, while the fog lies.", None))
 
     def lost(record: Record, status: str, reason: str) -> Row:
         return document_row(record, pipeline.dropped(record, request.cleaning, status, reason))

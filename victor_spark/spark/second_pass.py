@@ -40,6 +40,8 @@ _SUMMED: Final = frozenset(tables.SCORE_COLUMNS).union(
 )
 """The scores and columns of blocks that sums are made of."""
 _N_PAGES: Final = 64
+_BATCH_BYTES: Final = 32 << 20
+"""The most pages, and bytes of them, that are read at a time."""
 
 UNREADABLE: Final = "scored pages can't be read"
 
@@ -98,11 +100,19 @@ def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
                 raise OutputError(f"{UNREADABLE}: {shard.path}: they are of version {version}")
             names = [field.name for field in file.schema_arrow.field("scored").type]
             kept = None if text else [*_NEEDED, *(f"scored.{name}" for name in names if name in _SUMMED)]
-            for group in range(file.num_row_groups):  # no batch crosses one, so that few pages are in memory
-                for batch in file.iter_batches(_N_PAGES, row_groups=[group], columns=kept, use_threads=False):
+            for group in range(file.num_row_groups):
+                n = _n_pages(file.metadata.row_group(group))
+                for batch in file.iter_batches(n, row_groups=[group], columns=kept, use_threads=False):
                     yield from rows(batch)
     except (OSError, pa.ArrowException) as error:  # it is our own file: the task fails, and Spark repeats it
         raise OutputError(f"{UNREADABLE}: {shard.path}: {one_line(error)}") from error
+
+
+def _n_pages(group: Any) -> int:
+    """The number of pages of a row group that are read at a time, so that they take few megabytes."""
+    n_values = sum(group.column(number).num_values for number in range(group.num_columns))
+    of_page = (8 * n_values + group.total_byte_size) // max(group.num_rows, 1)
+    return int(max(1, min(_N_PAGES, _BATCH_BYTES // max(of_page, 1))))
 
 
 OF_FILES: Final = pa.schema([("file", pa.string()), *SUMS])
