@@ -65,9 +65,11 @@ def results(version: Version, out: Path) -> dict[str, Any]:
     """The results of the commands of work.py with a version; the rows are in the order of the crawl."""
     version.run(version.python, ROOT / "tests" / "versions" / "work.py", CRAWL, out)
     found: dict[str, Any] = json.loads((out / "found.json").read_text())
-    assert [found[name] for name in ("arrow", "rdd", "sites", "templates")] == [0, 0, 0, 0]
+    assert [found[name] for name in ("arrow", "rdd", "sites", "dedup", "templates")] == [0, 0, 0, 0, 0]
     for name in ("arrow", "rdd", "sites"):
         found[name] = rows(out / name)
+    record = json.loads((out / "arrow" / "_run" / "duplicates.json").read_text())
+    found["dedup"] = {name: count for name, count in record.items() if name.startswith("n_")}
     for name in ("templates", "templates.report"):
         table = pq.read_table(out / f"{name}.parquet")
         found[name] = [{**row, "mined_at": None} for row in table.to_pylist()]
@@ -80,6 +82,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     found = results(version(Path(sys.executable)), tmp_path_factory.mktemp("newest") / "out")
     assert len(found["arrow"]) == 42
     assert found["rdd"] == found["arrow"]
+    assert found["dedup"]["n_duplicates"] > 0
     return found
 
 
@@ -105,7 +108,7 @@ def test_all_commands_give_the_same_results_in_local_mode(
         assert found["warc"] == expected["warc"]
     same = found.keys() - {"spark", "python", "warc"}
     assert {name for name in same if found[name] != expected[name]} == set()
-    assert len(same) == 5
+    assert len(same) == 6
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ def work(crawl: str, out: Path) -> dict[str, object]:
         found["arrow"] = main([*clean, str(out / "arrow")])
         found["rdd"] = main([*clean, str(out / "rdd"), "--engine", "rdd", *shuffled])
         found["sites"] = main([*clean, str(out / "sites"), "--by-site"])
+        found["dedup"] = main(["dedup", str(out / "arrow"), "--threshold", "0.05"])
         found["templates"] = main([*mining, str(out / "templates.parquet")])
         try:
             from victor_spark.spark import datasource
