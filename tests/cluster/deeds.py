@@ -32,6 +32,8 @@ def doing(clean: Clean, settings: pipeline.Settings) -> Clean:
     """The cleaning, before which a page does what it says."""
 
     def do(record: Record) -> Document:
+        if record.url is None:  # no page of the crawl: what a worker cleans before its child is forked
+            return clean(record)
         with _busy():
             try:
                 _act(record.payload or b"")
