@@ -32,7 +32,7 @@ def doing(clean: Clean, settings: pipeline.Settings) -> Clean:
     """The cleaning, before which a page does what it says."""
 
     def do(record: Record) -> Document:
-        if record.url is None:  # no page of the crawl: what a worker cleans before its child is forked
+        if record.url is None:  # the page that a worker cleans first; it is not in the crawl
             return clean(record)
         with _busy():
             try:

@@ -84,7 +84,7 @@ def site_models(sites: str) -> dict[str, bytes]:
 
 def with_sites(inner: Cleaner, sites: str, models: Mapping[str, bytes]) -> Cleaner:
     """The cleaner, with its probabilities revised by a table of sites."""
-    # Opened by the process that cleans, for its first page with an address, not before.
+    # Opened for the first page with an address, and so by the process that cleans the crawl.
     opened = cache(partial(table.SiteTable, sites, models[SITE_TABLE]))
     weights = evidence.model_from_bytes(models[SITE_MODEL])
 

@@ -1,7 +1,7 @@
 """fastText: lid.176, GlotLID and others from a user's file.
 
 A model that was trained on normalised text has labels that show it (`__label__victor:cs`, see
-`research.langid_fasttext`); any other gets the text as it is, its labels become ISO 639-1, else 639-3.
+`research.langid_fasttext`); others get the text as it is, and their labels become ISO 639-1, else 639-3.
 """
 
 import io

@@ -45,7 +45,7 @@ class Part:
 class FeatureSet:
     """The features of blocks: those of all parts in order.
 
-    If the set `is_learnt`, features of trained weights follow, last the score that trees compute from all.
+    If the set `is_learnt`, features of trained weights follow, then the score of trees on all others.
     """
 
     parts: tuple[Part, ...]
@@ -128,8 +128,8 @@ class FeatureTable:
     ) -> Strip:
         """A function of a range of blocks (a strip) that gives their values; the page has at least one block.
 
-        All values of a large page may take more memory than everything else about it. Without `weights`,
-        their features and the score are left out; without `guess`, the score. With it, `n_more` rows follow.
+        All values of a large page may take much memory. Without `weights`, their features and the score are
+        left out; without `guess`, the score is. With `guess`, there is room for `n_more` rows below.
         """
         fills = [
             (len(part.names), part.rows_of(blocks, self.patterns))

@@ -324,6 +324,7 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
         timer("rows")
         return made
 
+    # Without an address: a table of sites must not be opened before the child is forked.
     row(handed_over(b"<title>A ferry</title><p>It leaves at seven, while the fog lies.", None))
 
     def lost(record: Record, status: str, reason: str) -> Row:

@@ -2,7 +2,7 @@
 
 Texts of pages are not sent between tasks, only sums: each file of scored pages gives one row for each key of
 a site (a layout or a text). The rows of a key are added up by one task, and the sum is sent back to each file
-that has the key. So no task holds a whole site: one with half of all pages has a row for a key and a file.
+that has the key. So no task holds a whole site: a large one has as many rows as keys in each file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ def status(location: str) -> dict[str, Any]:
     """The progress of the run in OUT, ready for JSON; OutputError if there is no run.
 
     A wave is "done", "missing" (not done yet), "lost" (done, but pages of it are gone) or "failed".
-    `stopped` is the reason if the run exceeded its failure budget. `passing`: the pass of all figures.
+    `stopped` is the reason if the failure budget was exceeded. All figures are of the pass `passing`.
     """
     with opened(location) as files:
         if files.read(output.CONFIG) is None and files.names(output.FIRST_PASS) is not None:

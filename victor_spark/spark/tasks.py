@@ -76,7 +76,7 @@ def clean_partition(
 ) -> Iterator[pa.RecordBatch]:
     """Batches of shards (columns of `plan.SHARDS`) → batches of pages, flushed by size.
 
-    A shard that can't be read ends in one row without offset, and the next follows. `seconds`: of stages.
+    An unreadable shard ends in one row without offset. `seconds` gets the time of the stages.
     """
     work, sandbox = _prepared(task)
     before = work.timer.seconds()
@@ -119,7 +119,7 @@ def _prepared(task: CleanTask) -> tuple[Work, Sandbox]:
         make = second_pass.work if task.request.passing == SECOND_PASS else page_work
         work = make(task.request, task.models.value)
         _CURRENT[task] = work, Sandbox(work, task.request.limits)
-        gc.freeze()  # what is loaded by now: Spark collects garbage after each task
+        gc.freeze()  # Spark collects garbage after each task: it skips what is loaded now
     return _CURRENT[task]
 
 

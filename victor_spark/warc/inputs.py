@@ -273,7 +273,7 @@ def _names_file(line: str, manifest: str, base_url: str | None) -> bool:
 def _located(line: str, manifest: str, base_url: str | None) -> str:
     """The path of a list's entry: URLs and absolute paths as they are, others resolved.
 
-    Relative ones: below `base_url`, else the list's folder if they exist there, else the working directory.
+    Others are below `base_url`, else in the list's folder if they exist there, else in the working folder.
     """
     if storage.scheme(line) is not None or os.path.isabs(line):
         return line

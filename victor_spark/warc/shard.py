@@ -58,7 +58,7 @@ class ReadOptions:
     """Which records become pages: HTTP statuses, declared MIME types, WARC types; the payload limit (bytes).
 
     A record of another HTTP status becomes a row with status "http_status"; one of another MIME type becomes
-    no row. With "conversion" in `record_types` such a text is a page too; in WET files nothing else is read.
+    no row. With "conversion" in `record_types`, texts of WET files are pages; these files have no others.
     """
 
     statuses: tuple[int, ...] = (200,)
