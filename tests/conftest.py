@@ -1,5 +1,6 @@
 """Fixtures of all tests: folders, annotated pages, and one Spark session for all tests of a process."""
 
+import gc
 import os
 import shlex
 import signal
@@ -46,6 +47,11 @@ def pytest_configure() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     signal.signal(signal.SIGTERM, _interrupted)
+
+
+def pytest_collection_finish() -> None:
+    """Leaves out modules and collected tests, a million objects, where Python looks for garbage."""
+    gc.freeze()
 
 
 def _interrupted(number: int, frame: FrameType | None) -> NoReturn:

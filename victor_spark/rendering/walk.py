@@ -140,6 +140,7 @@ class Walk:
         block: cython.Py_ssize_t = 0
         depth: cython.Py_ssize_t = 0
         row: cython.Py_ssize_t = 0
+        has_math = False
         while True:
             if block < self.n_blocks and self.start[block] == i:
                 i = self.block_end[block]
@@ -152,7 +153,8 @@ class Walk:
                 block += 1
             i += 1
             if i < n and self.html[i] == ord("/"):
-                if depth > 0:
+                # In MathML, elements with the names of void ones have an end tag.
+                if depth > 0 and not (has_math and at.KIND_OTHER < self._kind_of(i + 1) <= at.KIND_INPUT):
                     depth -= 1
                     self.stop[self.stack[depth]] = cython.cast(cython.int, begin)
                     self.last_of[self.stack[depth]] = cython.cast(cython.int, block)
@@ -171,6 +173,7 @@ class Walk:
             if row >= self.kind.shape[0]:
                 self._set_columns(np.concatenate([self.elements, self.elements], axis=1))
             self.kind[row] = kind
+            has_math = has_math or kind == at.KIND_MATH
             self.known_marks[row] = -1
             self.begin[row] = cython.cast(cython.int, begin)
             self.inner[row] = cython.cast(cython.int, i)

@@ -35,6 +35,7 @@ _LOCAL_UNLESS_SET: Final = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
+    "spark.python.daemon.module": "victor_spark.spark.daemon",
 }
 QUICK: Final = "-XX:TieredStopAtLevel=1"
 """Disables Java's second compiler, which takes half of the processor time of Java's start: it speeds up long
