@@ -152,6 +152,7 @@ some_rows = st.sets(st.integers(0, 30))
 @example('<p>word</p><math id=""><math><title>a<mi>b</mi></title></math>word</math>', set())
 @example('<p>word</p><a href=?q="><p>word</p>', set())
 @example("<p>word</p><math>word<input>word</math>", {1})
+@example("<p>word</p><math>word<math>word</math>word</math>", {1})
 @given(articles, some_rows)
 def test_html_holds_all_letters_that_are_kept(source: str, rows: set[int]) -> None:
     page = document(source, rows)

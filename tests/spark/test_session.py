@@ -40,6 +40,34 @@ def test_java_starts_quickly_on_the_driver(spark: SparkSession) -> None:
     assert QUICK in list(arguments)
 
 
+def test_local_workers_are_forked_with_what_tasks_need_loaded(spark: SparkSession) -> None:
+    def loaded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import gc
+        import sys
+
+        for _ in batches:
+            place = sys.modules["pyspark"].__file__
+            modules = [f"{'victor_spark.spark.tasks' in sys.modules} {gc.get_freeze_count() > 0} {place}"]
+            yield pa.RecordBatch.from_pydict({"found": modules})
+
+    (row,) = spark.range(1, numPartitions=1).mapInArrow(loaded, "found string").collect()
+    tasks, frozen, place = row.found.split(" ", 2)
+    assert (tasks, frozen) == ("True", "True")
+    assert "pyspark.zip" not in place
+
+
+def test_workers_of_another_python_or_of_a_cluster_load_it_themselves(
+    monkeypatch: pytest.MonkeyPatch, spark: SparkSession
+) -> None:
+    name = "spark.python.daemon.module"
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    assert _defaults("local[2]", conf())[name] == "victor_spark.spark.daemon"
+    assert _defaults("local[2]", conf(python_daemon_module="mine")).get(name) is None
+    assert name not in _defaults("spark://one:7077", conf())
+    monkeypatch.setenv("PYSPARK_PYTHON", "/another/python")
+    assert name not in _defaults("local[2]", conf())
+
+
 def test_executors_get_a_quick_java_with_a_small_heap(spark: SparkSession) -> None:
     assert spark
     assert _defaults("spark://one:7077", conf())[OPTIONS] == f"{QUICK} {SMALL}"

@@ -16,8 +16,8 @@ from victor_spark import configuration, hosts, resources
 from victor_spark.commands import clean
 from victor_spark.commands.clean import LIMITS, MASTER, READING
 from victor_spark.commands.options import OVERWRITE, Command, Group, option, positive, switch
-from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError, suggestion
-from victor_spark.evaluation import gold, pictures, template_gain
+from victor_spark.errors import EXIT_DONE, InputError, UsageError, suggestion
+from victor_spark.evaluation import gold, template_gain
 from victor_spark.logs import track
 from victor_spark.pipeline import Settings
 from victor_spark.templates import table
@@ -138,13 +138,12 @@ EVALUATE: Final = Command(EVALUATE_HELP, EVALUATE_OPTIONS, evaluate)
 SHOW_HELP: Final = """\
 Prints the templates of a site: regular expression, number of pages, example; and the site's cut-off.
 
-Without SITE, lists the sites of the table. --picture draws how many strings are on how many of the site's
-pages: idioms on the left, templates on the right, the cut-off between them.
+Without SITE, lists the sites of the table.
 
 examples:
   victor templates show templates.parquet                  the sites in it
   victor templates show templates.parquet example.org
-  victor templates show templates.parquet example.org --limit 5 --picture cut-off.svg
+  victor templates show templates.parquet example.org --limit 5
 """
 DIFF_HELP: Final = """\
 Compares two templates tables site by site: templates that were added, that vanished, that were kept.
@@ -159,7 +158,6 @@ examples:
 
 _LIMIT: Final = 20
 _WIDTH: Final = 200
-_PICTURES: Final = (".svg", ".png", ".pdf")
 _MARKS: Final = {"added": "+", "vanished": "-", "kept": " "}
 
 SHOW_OPTIONS: Final = (
@@ -167,7 +165,6 @@ SHOW_OPTIONS: Final = (
     option("[SITE]", "a site of the table (default: list the sites)", dest="site"),
     option("--limit N", "templates to print; 0: all", int, default=_LIMIT),
     switch("--full", "do not shorten regular expressions and examples"),
-    option("--picture FILE", f"draw the histogram ({', '.join(_PICTURES)})"),
 )
 DIFF_OPTIONS: Final = (
     option("OLD", "a templates table", dest="old"),
@@ -189,8 +186,6 @@ def show(arguments: argparse.Namespace) -> int:
             raise _unknown(arguments.site, arguments.table, pc.unique(found["site"]).to_pylist())
         of_site.sort(key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
         lines = _site(of_site, arguments)
-        if arguments.picture:
-            _draw(of_site, Path(arguments.picture))
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     for line in lines:
         print(line)
@@ -230,18 +225,6 @@ def _template(number: int, row: dict[str, Any], *, full: bool) -> Iterator[str]:
     yield f"{number}. on {row['document_frequency']} of {row['n_pages']} pages, {seen}"
     yield f"   {short(row['regex'])}"
     yield f"   example: {short(' '.join(str(row['example']).split()))}"
-
-
-def _draw(rows: list[dict[str, Any]], path: Path) -> None:
-    if path.suffix not in _PICTURES:
-        raise OutputError(f"{path}: a picture's name must end in {', '.join(_PICTURES)}")
-    first = rows[0]
-    histogram = next((row["histogram"] for row in rows if row["histogram"]), None)
-    if not histogram:
-        raise InputError(f"no histogram of {first['site']} in the table")
-    title = f"Repeated strings of {first['site']}"
-    with resources.written(path):
-        pictures.save(pictures.histogram(histogram, first["cut_off"], first["n_pages"], title=title), path)
 
 
 def diff(arguments: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,27 +51,6 @@ def bars(bars: Mapping[str, Mapping[str, Interval]], *, title: str, measure: str
     axes.set(ylabel=measure, ylim=(0, 1))
     figure.legend(loc="outside upper right", fontsize="small", ncols=min(len(bars), 4))
     return figure
-
-
-def histogram(histogram: Sequence[int], cut_off: int, n_pages: int, *, title: str) -> "Figure":
-    """The histogram of a site's repeated strings with its cut-off (Foschini, Figure 3.2)."""
-    figure, axes = figure_of(7, 4, title)
-    n_bins = len(histogram)
-    left = [100 * number / n_bins for number in range(n_bins)]
-    axes.bar(left, list(histogram), width=100 / n_bins, align="edge")
-    cut = 100 * cut_bin(histogram, cut_off, n_pages) / n_bins
-    axes.axvline(cut, color="tab:red", label=f"cut-off: {cut_off} of {n_pages} pages")
-    axes.set_yscale("symlog", linthresh=1)
-    axes.set(
-        xlabel="% of the site's pages that hold a string", ylabel="strings", xlim=(0, 100), ylim=(0, None)
-    )
-    axes.legend()
-    return figure
-
-
-def cut_bin(histogram: Sequence[int], cut_off: int, n_pages: int) -> int:
-    """The bin of the histogram that a document frequency of `cut_off` falls into."""
-    return min(len(histogram) - 1, cut_off * len(histogram) // max(n_pages, 1))
 
 
 def svg(figure: "Figure", name: str) -> str:

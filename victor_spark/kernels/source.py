@@ -44,35 +44,36 @@ def find(
 
 @cython.ccall
 def is_utf8(source: cython.const[cython.uchar][::1]) -> cython.bint:
-    """Whether Python decodes the source as UTF-8."""
+    """Whether Python decodes the source as UTF-8: no surrogates, nothing past U+10FFFF."""
     n: cython.Py_ssize_t = source.shape[0]
     i: cython.Py_ssize_t = 0
     high: cython.uchar
-    highest: cython.uint
-    while i < n:
+    is_wrong: cython.uchar = 0
+    while i < n and not is_wrong:
         end = i + _STRIDE if i + _STRIDE <= n else n
         high = 0
-        for k in range(i, end):
+        for k in range(i if i < 3 else i - 3, end):
             high |= source[k]
-        if high < 128:
-            i = end
-        while i < end:
-            c: cython.uint = source[i]
-            if c < 128:
-                i += 1
-                continue
-            length: cython.Py_ssize_t = 2 + (c >= 224) + (c >= 240)
-            if c < 194 or c > 244 or i + length > n:
-                return False
-            lowest: cython.uint = 160 if c == 224 else 144 if c == 240 else 128
-            highest = 159 if c == 237 else 143 if c == 244 else 191  # no surrogates, nothing past U+10FFFF
-            if not lowest <= source[i + 1] <= highest:
-                return False
-            for k in range(i + 2, i + length):
-                if source[k] & 192 != 128:
-                    return False
-            i += length
-    return True
+        if high >= 128:
+            for k in range(i, min(end, 3)):
+                is_wrong |= _is_wrong(source[k], source[k - 1] if k else 0, source[0] if k == 2 else 0, 0)
+            for k in range(max(i, 3), end):
+                is_wrong |= _is_wrong(source[k], source[k - 1], source[k - 2], source[k - 3])
+        i = end
+    is_cut: cython.bint = (n > 0 and source[n - 1] >= 192) or (n > 1 and source[n - 2] >= 224)
+    return not (is_wrong or is_cut or (n > 2 and source[n - 3] >= 240))
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _is_wrong(c: cython.uchar, b1: cython.uchar, b2: cython.uchar, b3: cython.uchar) -> cython.uchar:
+    """Whether byte `c` is wrong behind the bytes b1, b2 and b3, without branches: loops are vectorised."""
+    follows: cython.uchar = (b1 >= 192) | (b2 >= 224) | (b3 >= 240)
+    is_wrong: cython.uchar = follows != ((c >= 128) & (c < 192))
+    is_wrong |= (c == 192) | (c == 193) | (c > 244)
+    is_wrong |= ((b1 == 224) & (c < 160)) | ((b1 == 237) & (c > 159))
+    return is_wrong | ((b1 == 240) & (c < 144)) | ((b1 == 244) & (c > 143))
 
 
 _RAW_TEXT = frozenset({"script", "style", "iframe", "noembed", "noframes"})

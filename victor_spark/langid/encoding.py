@@ -209,9 +209,9 @@ def _misreading(
         return None, False
     n_characters = _n_characters(distinct)
     may_be_east_asian = len(high) > _EAST_ASIAN_SHARE * n_characters
-    readings = list(_other_readings(content, sum(map(len, by_letters)), may_be_east_asian))
     as_it_is = _gain(profiles, distinct)
-    if not readings or (good_fit and as_it_is >= good_fit):
+    others = _other_readings(content, sum(map(len, by_letters)), may_be_east_asian)
+    if (good_fit and as_it_is >= good_fit) or not (readings := list(others)):
         return None, False
     fits = _fit(profiles, *joined([reading for _, reading in readings]))
     if fits.max() / n_characters < as_it_is + numbers.misread_gain:

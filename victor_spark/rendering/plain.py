@@ -104,8 +104,8 @@ def _read_mathml(blocks: Blocks, changed: Blocks, page: Structure, texts: dict[i
             if s.kind[up] == KIND["math"] or page.marks(up) & MARK["math"]:
                 around = up
         rows = slice(s.first[around], s.last[around])
-        if row < done or not page.kept[rows].any():
-            continue
+        if row < done or not page.kept[rows].any() or page.markup(row).count("<math", 1):
+            continue  # MathML in MathML: the inner one is the formula
         done = s.after(around)
         around_maths[around:done] = page.kept[rows] = True
         first_space = changed.space_before[rows.start]

@@ -1,17 +1,22 @@
-"""Spark's daemon of Python workers on one machine: imports what their tasks need once, before it forks them."""
+"""The daemon of Spark's Python workers on one machine: imports what tasks need once, before it forks them."""
 
 import gc
 import sys
-from pathlib import Path
 
-# Spark's zip comes first in the path, and its modules would be compiled anew; pip installed the same ones.
-sys.path[:] = [one for one in sys.path if one[-11:] != "pyspark.zip" or str(Path(one).parents[3]) not in sys.path]
+# Modules in Spark's zip would be compiled at every start; where pip installed it, they stand beside it.
+ZIP = "/pyspark/python/lib/pyspark.zip"
+for archive in sys.path[:]:
+    if archive.endswith(ZIP) and archive.removesuffix(ZIP) in sys.path:
+        sys.path.remove(archive)
+        sys.path_importer_cache.pop(archive, None)  # else its directory is read again before each task
 
+import pyarrow as pa  # noqa: E402
 import pyspark.worker  # noqa: E402, F401
 from pyspark.daemon import manager  # noqa: E402
 
 import victor_spark.spark.tasks  # noqa: E402, F401
 
 if __name__ == "__main__":
-    gc.freeze()  # Spark collects garbage after each task; it would look at all of these modules
+    pa.array([])  # imports pandas, where it is installed
+    gc.freeze()  # Spark collects garbage after each task, and would look at all modules
     manager()

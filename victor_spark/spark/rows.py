@@ -324,8 +324,9 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
         timer("rows")
         return made
 
-    # Without an address: a table of sites must not be opened before the child is forked.
-    row(handed_over(b"<title>A ferry</title><p>It leaves at seven, while the fog lies.", None))
+    first = RowBatch(schema)  # without an address: no table of sites is opened before the child is forked
+    first.add(row(handed_over(b"<title>A ferry</title><p>It leaves at seven, while the fog lies.", None)))
+    first.take()
 
     def lost(record: Record, status: str, reason: str) -> Row:
         return document_row(record, pipeline.dropped(record, request.cleaning, status, reason))

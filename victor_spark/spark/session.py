@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
+from importlib.metadata import distributions
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -35,8 +36,8 @@ _LOCAL_UNLESS_SET: Final = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
-    "spark.python.daemon.module": "victor_spark.spark.daemon",
 }
+_DAEMON: Final = {"spark.python.daemon.module": "victor_spark.spark.daemon"}
 QUICK: Final = "-XX:TieredStopAtLevel=1"
 """Disables Java's second compiler, which takes half of the processor time of Java's start: it speeds up long
 computations, and ours are in Python. Another level that comes later on the command line wins."""
@@ -203,12 +204,19 @@ def _defaults(master: str, configured: SparkConf) -> dict[str, str]:
         n_cores = (os.cpu_count() or 1) if cores[1] == "*" else int(cores[1] or 1)
         local = {
             **_LOCAL_UNLESS_SET,
+            **(_DAEMON if _is_installed() else {}),
             "spark.sql.shuffle.partitions": str(min(_SHUFFLED_PER_CORE * n_cores, 200)),
         }
     defaults = {key: value for key, value in {**_UNLESS_SET, **local}.items() if configured.get(key) is None}
     if not any(configured.get(key) for key in _JAVA_OPTIONS):  # two collectors at once, and Java won't start
         defaults["spark.executor.extraJavaOptions"] = f"{QUICK} {SMALL}"
     return defaults
+
+
+def _is_installed() -> bool:
+    """Whether workers find this package as we do; on Linux, as loaded libraries survive no fork elsewhere."""
+    same = sys.platform == "linux" and os.environ.get("PYSPARK_PYTHON") == sys.executable
+    return same and os.path.exists(__file__) and any(distributions(name="victor-spark"))
 
 
 def _start_java(*, is_nameless: bool) -> None:
