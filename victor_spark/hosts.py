@@ -5,11 +5,10 @@ path: a blog farm, the courses of a university). Pages from files have no host: 
 """
 
 import re
+from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
-
-from tldextract import TLDExtract
 
 from victor_spark.errors import UsageError
 
@@ -43,8 +42,10 @@ def registered_domain(host: str | None) -> str | None:
 
 
 @cache
-def _suffixes() -> TLDExtract:
+def _suffixes() -> Callable[[str], Any]:
     """The public suffix list that tldextract ships; nothing is downloaded or cached on disk."""
+    from tldextract import TLDExtract  # slow to load, and a page without an address needs none
+
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 

@@ -187,8 +187,7 @@ def _misreading(
     """
     numbers = settings().encoding
     n_letters = np.count_nonzero(kinds & _LETTER)
-    n_high = np.count_nonzero(kinds & _HIGH)
-    if good_fit and n_high < numbers.lost_ratio * n_letters:
+    if good_fit and np.count_nonzero(kinds & _HIGH) < numbers.lost_ratio * n_letters:
         return None, False
     words = _high_words(sample, kinds, numbers.misread_sample)
     high = words[(_kinds(words)[0] & _HIGH) != 0]

@@ -15,8 +15,10 @@ import pyspark.worker  # noqa: E402, F401
 from pyspark.daemon import manager  # noqa: E402
 
 import victor_spark.spark.tasks  # noqa: E402, F401
+from victor_spark.hosts import registered_domain  # noqa: E402
 
 if __name__ == "__main__":
     pa.array([])  # imports pandas, where it is installed
+    registered_domain(None)  # reads the public suffix list
     gc.freeze()  # Spark collects garbage after each task, and would look at all modules
     manager()
