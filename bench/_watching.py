@@ -22,7 +22,7 @@ from tests.cluster import standalone
 SAMPLE_SECONDS: Final = 1.0
 _KINDS: Final = {
     "CoarseGrainedExecutorBackend": "executor (Java)",
-    "pyspark.daemon": "Python worker or its child",
+    "spark.daemon": "Python worker or its child",
     "deploy.SparkSubmit": "driver (Java)",
     "jobs/clean.py": "driver (Python)",
 }

@@ -50,7 +50,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leaves out modules and collected tests, a million objects, where Python looks for garbage."""
+    """Excludes modules and collected tests, a million objects, from garbage collection."""
     gc.freeze()
 
 

@@ -40,6 +40,10 @@ def test_java_starts_quickly_on_the_driver(spark: SparkSession) -> None:
     assert QUICK in list(arguments)
 
 
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, workers load it themselves")
+
+
+@on_linux
 def test_local_workers_are_forked_with_what_tasks_need_loaded(spark: SparkSession) -> None:
     def loaded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import gc
@@ -56,6 +60,26 @@ def test_local_workers_are_forked_with_what_tasks_need_loaded(spark: SparkSessio
     assert "pyspark.zip" not in place
 
 
+@on_linux
+def test_forked_workers_draw_different_random_numbers(spark: SparkSession) -> None:
+    def drawn(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import os
+        import random
+        import time
+
+        import numpy as np
+
+        for _ in batches:
+            time.sleep(1)  # so that no worker gets both tasks
+            numbers = {"worker": [os.getpid()], "own": [random.random()], "numpy": [np.random.random()]}
+            yield pa.RecordBatch.from_pydict(numbers)
+
+    schema = "worker long, own double, numpy double"
+    rows = spark.range(2, numPartitions=2).mapInArrow(drawn, schema).collect()
+    assert [len({row[column] for row in rows}) for column in range(3)] == [2, 2, 2]
+
+
+@on_linux
 def test_workers_of_another_python_or_of_a_cluster_load_it_themselves(
     monkeypatch: pytest.MonkeyPatch, spark: SparkSession
 ) -> None:

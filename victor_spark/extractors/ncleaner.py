@@ -118,16 +118,11 @@ def _joined(blocks: Blocks, table: UInt16, begins: Bool) -> tuple[Int64, Int64]:
     ends = np.cumsum(lengths + before)
     starts = ends - lengths
     symbols = np.full(int(ends[-1]) + 1 if len(ends) else 1, EDGE, dtype=np.int64)
-    within = _ranges(lengths)
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     points = blocks.points[np.repeat(blocks.text_start, lengths) + within]
     symbols[np.repeat(starts, lengths) + within] = table[np.minimum(points, _NO_CHARACTER)]
     symbols[starts[before == 1] - 1] = SPACE
     return symbols, starts
-
-
-def _ranges(lengths: Int64) -> Int64:
-    """0, 1, … for every length, one after the other."""
-    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,16 +104,18 @@ def _read_mathml(blocks: Blocks, changed: Blocks, page: Structure, texts: dict[i
             if s.kind[up] == KIND["math"] or page.marks(up) & MARK["math"]:
                 around = up
         rows = slice(s.first[around], s.last[around])
-        if row < done or not page.kept[rows].any() or page.markup(row).count("<math", 1):
-            continue  # MathML in MathML: the inner one is the formula
+        if row < done or not page.kept[rows].any():
+            continue
+        mathml = page.markup(row)
+        found = formulas.latex(page.markup(around)) or formulas.latex(mathml)
+        if found is None and "<math" in mathml[1:]:
+            continue  # the MathML inside is the formula
         done = s.after(around)
         around_maths[around:done] = page.kept[rows] = True
         first_space = changed.space_before[rows.start]
         changed.text_end[rows], changed.space_before[rows] = blocks.text_start[rows], 0
         changed.paragraph[rows] = changed.paragraph[s.first[row]]
         changed.space_before[rows.start] = first_space
-        mathml = page.markup(row)
-        found = formulas.latex(page.markup(around)) or formulas.latex(mathml)
         if found and (_LATEX.search(found[0]) if _STATED.search(mathml) else _SHAPED.search(mathml)):
             texts[rows.start] = [formulas.delimited(*found)]
         elif found and _STATED.search(mathml):

@@ -442,13 +442,10 @@ class Structure:
         is_code = (i for i in inside if s.kind[i] == KIND["code"] or self.marks(i) & MARK["code"])
         begin = int(s.first[next(is_code, row)])
         is_above = first < begin < last and self.blocks.paragraph[begin - 1] != self.blocks.paragraph[begin]
-        if is_above and (name := self._words_of(first, begin).lower()) in links.KNOWN:
+        above = (self.block_text(b) for b in range(first, min(begin, first + 3)) if self.kept[b])
+        if is_above and (name := " ".join(above).lower()) in links.KNOWN:
             first, language = begin, language or name  # a tool bar in the same element names the language
         return self.code(first, last, language)
-
-    def _words_of(self, first: int, last: int) -> str:
-        """The kept text of some blocks."""
-        return " ".join(self.block_text(b) for b in range(first, min(last, first + 3)) if self.kept[b])
 
 
 def in_one_line(text: str) -> str:

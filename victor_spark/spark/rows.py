@@ -327,6 +327,7 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     first = RowBatch(schema)  # without an address: no table of sites is opened before the child is forked
     first.add(row(handed_over(b"<title>A ferry</title><p>It leaves at seven, while the fog lies.", None)))
     first.take()
+    registered_domain("a.example")  # reads the public suffix list
 
     def lost(record: Record, status: str, reason: str) -> Row:
         return document_row(record, pipeline.dropped(record, request.cleaning, status, reason))

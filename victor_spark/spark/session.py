@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import signal
+import site
 import socket
 import sys
 import threading
@@ -37,7 +38,6 @@ _LOCAL_UNLESS_SET: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
 }
-_DAEMON: Final = {"spark.python.daemon.module": "victor_spark.spark.daemon"}
 QUICK: Final = "-XX:TieredStopAtLevel=1"
 """Disables Java's second compiler, which takes half of the processor time of Java's start: it speeds up long
 computations, and ours are in Python. Another level that comes later on the command line wins."""
@@ -204,7 +204,7 @@ def _defaults(master: str, configured: SparkConf) -> dict[str, str]:
         n_cores = (os.cpu_count() or 1) if cores[1] == "*" else int(cores[1] or 1)
         local = {
             **_LOCAL_UNLESS_SET,
-            **(_DAEMON if _is_installed() else {}),
+            **({"spark.python.daemon.module": "victor_spark.spark.daemon"} if _is_installed() else {}),
             "spark.sql.shuffle.partitions": str(min(_SHUFFLED_PER_CORE * n_cores, 200)),
         }
     defaults = {key: value for key, value in {**_UNLESS_SET, **local}.items() if configured.get(key) is None}
@@ -214,9 +214,10 @@ def _defaults(master: str, configured: SparkConf) -> dict[str, str]:
 
 
 def _is_installed() -> bool:
-    """Whether workers find this package as we do; on Linux, as loaded libraries survive no fork elsewhere."""
+    """Whether workers find this package as we do. On Linux: elsewhere, some libraries fail after a fork."""
+    places = [*site.getsitepackages(), site.getusersitepackages()]
     same = sys.platform == "linux" and os.environ.get("PYSPARK_PYTHON") == sys.executable
-    return same and os.path.exists(__file__) and any(distributions(name="victor-spark"))
+    return same and os.path.exists(__file__) and any(distributions(name="victor-spark", path=places))
 
 
 def _start_java(*, is_nameless: bool) -> None:
