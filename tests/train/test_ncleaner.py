@@ -185,7 +185,7 @@ def test_a_damaged_model_is_refused_when_it_is_loaded(row: int) -> None:
 @given(source=articles)
 @settings(max_examples=20)
 def test_shipped_models_give_probabilities_and_decide_at_one_half(name: str, source: str) -> None:
-    document = victor_spark.clean(source.encode(), cleaner=name)  # a str may be an address
+    document = victor_spark.clean(source.encode("utf-8", "replace"), cleaner=name)  # a str may be an address
     probabilities = document.scores.probabilities
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     if document.status in {"ok", "empty"}:
