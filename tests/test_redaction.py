@@ -3,7 +3,7 @@
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from victor_spark.errors import AnnotationError, InputError, ShardError, described
@@ -60,6 +60,7 @@ SECRET = "hunter2"
         ("https://d.example/x?Signature=a,hunter2", "https://d.example/x"),
         ("https://d.example/x?a=1?token=hunter2", "https://d.example/x?a=1"),
         ("https://d.example/x;v=2;jsessionid=hunter2", "https://d.example/x;v=2"),
+        ("http://@u:hunter2?hunter2@h/x", "http://h/x"),
         ("https://h.example:8080/a@b?c=d:e@f", "https://h.example:8080/a@b?c=d:e@f"),
         ("https://h.example/x?", "https://h.example/x?"),
     ],
@@ -96,6 +97,7 @@ def test_a_message_loses_the_credentials_of_the_addresses_in_it(message: str, pu
     assert described(OSError(message)) == f"OSError: {public}"
 
 
+@example("@::", "@")
 @given(st.text(), st.text())
 def test_any_text_is_taken_and_taken_once(text: str, more: str) -> None:
     address = f"http://{text}?{more}"

@@ -31,8 +31,8 @@ _SCHEME: Final = (
     r"(?<![\w+.-])([A-Za-z][\w+.-]*://|(?:https?|ftps?|sftp|s3[an]?|gs|hdfs|webhdfs):/)"  # of Path: one /
 )
 # Up to the last @ before the path. If no port follows the colon, the password may also hold / ? or #.
-_USER: Final = re.compile(_SCHEME + r"(?:[^/?#\s]*@|[^/?#\s:@\[]*:(?!\d*(?:[/?#\s]|$))\S{0,1000}@)")
-_USER_IN_ADDRESS: Final = re.compile(_SCHEME + r"(?:[^/?#]*@|[^/?#:@\[]*:(?!\d*(?:[/?#]|$)).*@)", re.DOTALL)
+_USER: Final = re.compile(_SCHEME + r"(?:[^/?#\s]*@)?(?:[^/?#\s:@\[]*:(?!\d*(?:[/?#\s]|$))\S{0,1000}@)?")
+_USER_IN_ADDRESS: Final = re.compile(_SCHEME + r"(?:[^/?#]*@)?(?:[^/?#:@\[]*:(?!\d*(?:[/?#]|$))[\s\S]*@)?")
 # In a text, a query ends with the word, without the punctuation at the word's end.
 _QUERY: Final = re.compile(r"([?#;])([^\s\"'<>:,.;)\]]*(?:[:,.;)\]]+[^\s\"'<>:,.;)\]]+)*)")
 _QUERY_IN_ADDRESS: Final = re.compile(r"([?#;])([^#]*)", re.DOTALL)
