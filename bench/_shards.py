@@ -13,6 +13,8 @@ from typing import Final
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from research import sample
 from victor_spark.errors import InputError
 from victor_spark.evaluation import gold

@@ -18,7 +18,8 @@ SCRIPTS = ("pipeline", "memory", "sandbox", "spark_job", "stable_abi")
 def bench(
     root: Path, name: str, *arguments: object, data: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONIOENCODING": "utf-8"}
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment["PYTHONIOENCODING"] = "utf-8"
     if data is not None:
         environment["VICTOR_DATA"] = str(data)
     return subprocess.run(
@@ -28,6 +29,13 @@ def bench(
         encoding="utf-8",
         check=False,
     )
+
+
+def test_every_benchmark_finds_what_it_imports_from_the_checkout(root: Path) -> None:
+    paths = (root / "bench").glob("[!_]*.py")
+    scripts = [path.stem for path in paths if "ArgumentParser" in path.read_text(encoding="utf-8")]
+    assert len(scripts) > len(SCRIPTS)
+    assert [name for name in scripts if "usage: " not in bench(root, name, "--help").stdout] == []
 
 
 @pytest.fixture
