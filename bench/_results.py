@@ -1,12 +1,11 @@
 """bench/RESULTS.md by parts: what a benchmark printed stays when only others are renewed."""
 
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for research and tests
+import _checkout  # noqa: F401
 
 PATH: Final = Path(__file__).resolve().with_name("RESULTS.md")
 _MARK: Final = re.compile(r"^`python bench/(\w+\.py)` prints:\n", re.MULTILINE)

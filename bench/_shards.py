@@ -10,10 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+import _checkout  # noqa: F401
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from research import sample
 from victor_spark.errors import InputError

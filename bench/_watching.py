@@ -4,7 +4,6 @@ import itertools
 import os
 import re
 import statistics
-import sys
 import threading
 import time
 from collections import Counter
@@ -15,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the cluster of the tests
+import _checkout  # noqa: F401
 
 from tests.cluster import standalone
 

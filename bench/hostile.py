@@ -6,12 +6,10 @@ Prints Markdown. A family whose time or html is out of proportion is printed in 
 """
 
 import argparse
-import sys
 import time
-from pathlib import Path
 from typing import Final
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the families of the tests
+import _checkout  # noqa: F401
 
 import victor_spark
 from tests.html.hostile import FAMILIES, page

@@ -18,7 +18,7 @@ SCRIPTS = ("pipeline", "memory", "sandbox", "spark_job", "stable_abi")
 def bench(
     root: Path, name: str, *arguments: object, data: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     environment["PYTHONIOENCODING"] = "utf-8"
     if data is not None:
         environment["VICTOR_DATA"] = str(data)

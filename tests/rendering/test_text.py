@@ -167,6 +167,7 @@ def test_an_image_or_element_states_a_formula_in_an_attribute_of_its_own(tag: st
     "source",
     [
         "<span class=math><math><mi>x</mi>" * 5_000,
+        "<math>x" * 20_000,
         f"<p>{KATEX * 2_000}",
         "<p>a" + r'<img class=tex alt="\x">' * 400_000,
         "<p>" + r'<img class=tex alt="\x">' * 400_000 + "a",

@@ -36,7 +36,7 @@ _N_EXAMPLES: Final = 3
 class GoldPage:
     """One annotated page: its html, and the text that annotators kept (paragraphs by newline).
 
-    `gold` is None if only snippets are annotated. `gold_markup` is CleanEval's markup or a labelled DOM.
+    `gold` is None if only snippets are annotated. `gold_markup`: CleanEval markup or a labelled DOM.
     """
 
     id: str

@@ -118,7 +118,7 @@ def _joined(blocks: Blocks, table: UInt16, begins: Bool) -> tuple[Int64, Int64]:
     ends = np.cumsum(lengths + before)
     starts = ends - lengths
     symbols = np.full(int(ends[-1]) + 1 if len(ends) else 1, EDGE, dtype=np.int64)
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # 0, 1, …
     points = blocks.points[np.repeat(blocks.text_start, lengths) + within]
     symbols[np.repeat(starts, lengths) + within] = table[np.minimum(points, _NO_CHARACTER)]
     symbols[starts[before == 1] - 1] = SPACE

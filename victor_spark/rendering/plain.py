@@ -108,8 +108,8 @@ def _read_mathml(blocks: Blocks, changed: Blocks, page: Structure, texts: dict[i
             continue
         mathml = page.markup(row)
         found = formulas.latex(page.markup(around)) or formulas.latex(mathml)
-        if found is None and "<math" in mathml[1:]:
-            continue  # the MathML inside is the formula
+        if found is None and 1 < mathml.count("<math") <= _CLIMB:
+            continue  # the MathML inside is the formula; deeper nesting would take quadratic time
         done = s.after(around)
         around_maths[around:done] = page.kept[rows] = True
         first_space = changed.space_before[rows.start]
