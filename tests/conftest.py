@@ -23,9 +23,11 @@ CLASSES = ROOT / ".venv" / "classes.jsa"
 """What tests/class_archive.py writes."""
 
 # No deadline: a single example may be slow on a shared machine. pytest-timeout ends tests that hang.
-settings.register_profile("victor", deadline=None)
+# `./dev test-checked` tries four times as many examples as `./dev test`.
+N_EXAMPLES = 200 if os.environ.get("VICTOR_KERNELS") == "checked" else 50
+settings.register_profile("victor", deadline=None, max_examples=N_EXAMPLES)
 # In CI, the examples are always the same, so that a change passes or fails again in the same way.
-settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("ci", settings.get_profile("victor"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "victor")
 
 

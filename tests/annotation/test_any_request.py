@@ -131,7 +131,7 @@ def ask(app: Starlette, method: str, path: str, query: str, more: dict[bytes, by
     return status
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     route=st.sampled_from(ROUTES),
     word=st.sampled_from(NUMBERS) | texts,
@@ -160,7 +160,7 @@ def test_any_request_is_answered_below_500(
     assert ask(app, method, path, asked, more, json.dumps(body).encode()) < 500
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     kind=st.sampled_from(annotations.KINDS),
     text=texts | values,

@@ -106,7 +106,7 @@ markup = st.lists(
 
 
 @given(markup | soup | strings)
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=10 * settings().max_examples)
 def test_tag_soup_is_read_as_by_the_library_or_left_to_it(markup: str) -> None:
     encoded = markup.encode("utf-8", "replace")
     assert parse(encoded).html in (None, by_library(encoded.decode()))
@@ -156,7 +156,7 @@ def test_the_elements_of_a_source_are_known_also_those_that_canonical_html_has_n
 
 
 @given(markup | soup | strings)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=4 * settings().max_examples)
 def test_whatever_the_kernels_find_in_a_source_a_search_for_tags_finds_too(markup: str) -> None:
     encoded = markup.encode("utf-8", "replace")
     assert named(parse(encoded).elements) <= named(in_source(encoded))
