@@ -18,9 +18,10 @@ import pytest
 
 import victor_spark
 from tests.messages import messages
-from victor_spark import extractors, kernels, logs
+from victor_spark import cli, configuration, extractors, kernels, logs
 from victor_spark.cli import main
-from victor_spark.commands import COMMANDS, lists, options
+from victor_spark.commands import COMMANDS, lists
+from victor_spark.commands.clean import CLEAN, requested
 
 TEXT = "The lighthouse keeper wrote down the weather every evening, and nobody ever asked him for his books."
 PAGE = (
@@ -300,7 +301,7 @@ def test_the_help_of_limits_says_what_happens_beyond_them(capsys: pytest.Capture
     for words in (
         "remove from the kept text what the site repeats",
         "beyond: status timeout (default: 20)",
-        "(a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
+        "such as 512M; beyond: status out_of_memory (default: 1G)",
         "such as 500M",
     ):
         assert words in shown
@@ -434,11 +435,14 @@ def test_languages_lists_code_name_and_share_identified(capsys: pytest.CaptureFi
     ],
 )
 def test_sizes_are_read_alike_everywhere(text: str, expected: int) -> None:
-    assert options.n_bytes(text) == expected
+    assert configuration.n_bytes(text) == expected
 
 
 def test_a_bare_number_is_megabytes_for_the_memory_of_a_page() -> None:
-    assert [options.megabytes(text) for text in ("200", "200M", "2G", "1K")] == [200, 200, 2048, 1]
+    parser = cli.parser("clean", CLEAN)
+    for text in ("200", "200M", "200 MiB"):
+        words = ["a.warc", "--output", "out", "--page-memory", text]
+        assert requested(parser.parse_args(words)).limits.page_memory == 200 << 20
 
 
 @pytest.fixture
@@ -463,6 +467,14 @@ def test_the_command_line_wins_over_conf_and_conf_over_the_built_in_values(
     assert TEXT in capsys.readouterr().out
 
 
+def test_sizes_in_conf_are_bytes_or_those_of_the_command_line(home: Path) -> None:
+    parser = cli.parser("clean", CLEAN)
+    for size in ('"1.5K"', "1536"):
+        home.write_text(f"[reading]\nmax_bytes = {size}\n[output]\ntarget_file_size = {size}\n")
+        request = requested(parser.parse_args(["a.warc", "--output", "out"]))
+        assert (request.reading.max_bytes, request.rows.target_file_size) == (1536, 1536)
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -470,6 +482,7 @@ def test_the_command_line_wins_over_conf_and_conf_over_the_built_in_values(
         ("[cleaning]\nthreshold = 'low'\n", "is not of type"),
         ("[reading]\nstatuses = [200, 'ok']\n", "is not of type"),
         ("[reading]\nmax_bytes = true\n", "is not of type"),
+        ("[reading]\nmax_bytes = '10Q'\n", "is not of type"),
         ("[laundry]\nsoap = 1\n", "'laundry'"),
         ("threshold = 0.5\n", "'threshold'"),
         ("[cleaning\n", "cleaning.toml"),

@@ -32,15 +32,17 @@ _OPTIONS: Final = (
     (("--version",), "print version, model, kernels"),
     (("--debug",), "with any command: print the traceback of an error"),
     (("--quiet",), "with any command: no progress, only warnings and errors"),
+    (("--log-format",), "with any command: lines on stderr as text or json"),
 )
-_FOOT: Final = """\
+_CODES: Final = "\n".join(f"  {code}  {meaning}" for code, meaning in errors.EXIT_CODES.items())
+_FOOT: Final = f"""\
 examples:
   victor clean page.html                          print the page's text
   victor clean crawl.warc.gz --output out         write one row per page to out/pages/ (Parquet), with Spark
   victor clean --help                             list all options and more examples
 
-exit codes: 0 done, 1 internal error, 2 wrong usage or unreadable input, 3 failure budget exceeded,
-4 stopped before the end (run the command again to resume)
+exit codes:
+{_CODES}
 """
 
 

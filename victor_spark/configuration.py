@@ -1,19 +1,36 @@
 """conf/*.toml → dataclasses. An unknown or missing key or a wrong type raises ConfigurationError."""
 
 import dataclasses
+import re
 import tomllib
 import types
 import typing
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from victor_spark import resources
-from victor_spark.errors import ConfigurationError
+from victor_spark.errors import ConfigurationError, UsageError
 
 T = TypeVar("T")
 Tables = Mapping[str, Mapping[str, Any]]
+
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
+_UNITS: Final = ("", "K", "M", "G", "T")
+
+
+def n_bytes(text: str) -> int:
+    """Bytes: a number, with K, M, G or T for powers of 1024 (10M, 512K, 1.5GB, 2 GiB)."""
+    match = _SIZE.fullmatch(text.strip())
+    value = int(float(match[1]) * 1024 ** _UNITS.index(match[2].upper())) if match else 0
+    if value < 1:
+        raise UsageError(f"{text!r} is not a size such as 512K, 10M or 1G")
+    return value
+
+
+Size: TypeAlias = Annotated[int, n_bytes]
+"""Bytes, which a TOML file may state as a text such as "10M"."""
 
 
 def toml(path: Path) -> dict[str, Any]:
@@ -51,7 +68,7 @@ def merged(built_in: T, configured: Mapping[str, Any], given: Mapping[str, Any])
 
 def _fields(table: object, kind: type, where: str) -> dict[str, Any]:
     """The fields of `kind` that the table has, by name; `where` is the prefix of their names in messages."""
-    hints = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind, include_extras=True)
     if not isinstance(table, dict):
         raise ConfigurationError(f"{where.rstrip('. ')} is not a table")
     for key in table:
@@ -70,6 +87,10 @@ def _converted(value: Any, hint: Any, where: str) -> Any:
             if field.name not in fields:
                 raise ConfigurationError(f"{prefix}{field.name}: missing key {field.name!r}")
         return hint(**fields)
+    if origin is Annotated:
+        hint = arguments[0]
+        with suppress(UsageError):
+            value = arguments[1](value) if isinstance(value, str) else value
     if origin in {typing.Union, types.UnionType}:
         for argument in arguments:
             with suppress(ConfigurationError):

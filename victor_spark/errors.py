@@ -29,6 +29,15 @@ EXIT_USAGE: Final = 2
 EXIT_BUDGET: Final = 3
 EXIT_INCOMPLETE: Final = 4
 
+EXIT_CODES: Final = {
+    EXIT_DONE: "done",
+    EXIT_INTERNAL: "internal error",
+    EXIT_USAGE: "wrong usage or unreadable input",
+    EXIT_BUDGET: "failure budget exceeded",
+    EXIT_INCOMPLETE: "stopped before the end (run the command again to resume)",
+}
+"""What each exit code means."""
+
 EXTRAS: Final = {
     "aiohttp": "fetch",
     "catboost": "train",

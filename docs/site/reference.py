@@ -23,13 +23,6 @@ from victor_spark.spark.request import CleanRequest  # noqa: E402
 from victor_spark.statuses import STATUSES  # noqa: E402
 
 OUTPUT: Final = ROOT / "docs" / "output.md"
-EXIT_CODES: Final = {
-    errors.EXIT_DONE: "done",
-    errors.EXIT_INTERNAL: "internal error",
-    errors.EXIT_USAGE: "wrong usage or unreadable input: one line on stderr",
-    errors.EXIT_BUDGET: "failure budget exceeded",
-    errors.EXIT_INCOMPLETE: "stopped before the end; the same command resumes",
-}
 API: Final = {
     "Cleaning": [f"victor_spark.{name}" for name in victor_spark.__all__ if not name.startswith("_")],
     "Results": ["document.Document", "document.Block", "metadata.extract.Metadata", "pipeline.PageCleaner"],
@@ -61,7 +54,7 @@ def commands(word: str) -> str:
     if len(names) > 1:
         text = text.replace("\n## ", "\n### ").replace("# victor", "## victor")
         text = f"# victor {word}\n\n{text}"
-    codes = ", ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
+    codes = ", ".join(f"{code} {meaning}" for code, meaning in errors.EXIT_CODES.items())
     return f"{text}\nExit codes of all commands: {codes}.\n"
 
 

@@ -18,8 +18,10 @@ from victor_spark.errors import OutputError, UsageError
 from victor_spark.pipeline import Settings
 from victor_spark.spark import second_pass, status
 from victor_spark.spark.request import CleanRequest, RowOptions, SiteOptions, SparkOptions
+from victor_spark.spark.rows import STAGES
 from victor_spark.spark.run import run
-from victor_spark.tables import BY_SITE
+from victor_spark.tables import BY_SITE, VERSION_KEY
+from victor_spark.warc.shard import Shard
 
 pytestmark = pytest.mark.spark
 
@@ -137,6 +139,43 @@ def test_the_other_pages_of_a_site_decide_with(two_passes: Whole, one_pass: list
     assert (changed["n_added_by_site"], changed["n_removed_by_site"]) == (0, 1)
 
 
+def test_run_and_report_say_what_sites_changed_and_count_the_time_of_both_passes(two_passes: Whole) -> None:
+    output, found = two_passes
+    stated = json.loads((output / "_run/run.json").read_bytes())
+    changed = [row for row in found if row["n_added_by_site"] or row["n_removed_by_site"]]
+    assert stated["n_changed_by_site"] == len(changed) > 0
+    report = (output / "_run/report.html").read_text()
+    assert f"<b>{len(changed)}</b><span>changed by their sites" in report
+    of_first = {name for name, seconds in stated["first_pass"]["stages"].items() if seconds}
+    assert of_first
+    assert not [STAGES[name] for name in of_first if STAGES[name] not in report]
+
+
+def test_sites_that_are_odd_lose_no_page(spark: SparkSession, tmp_path: Path) -> None:
+    """A layout that changes in mid-crawl, one page many times, a host of 5,000 characters, and none."""
+    assert spark
+    new = [
+        chapter(n, [PARAGRAPH]).replace(b'"story"', b'"tale"').replace(b"<span", b"<b><i") for n in range(9)
+    ]
+    pages = [Response(f"http://tales.example/{n}", chapter(n, SENTENCES)) for n in range(9)]
+    pages += [Response(f"http://tales.example/new/{n}", html) for n, html in enumerate(new)]
+    pages += [Response(f"http://same.example/{n}", chapter(1, [PARAGRAPH])) for n in range(120)]
+    pages += [Response(f"http://{'a.' * 2500}example/{n}", chapter(n, [PARAGRAPH])) for n in range(2)]
+    pages += [Response("urn:none", chapter(1, [PARAGRAPH]))]
+    write_warc(tmp_path / "odd.warc.gz", pages)
+    request = CleanRequest(inputs=(str(tmp_path / "odd.warc.gz"),), output=str(tmp_path / "one"))
+    run(request)
+    run(replace(request, output=str(tmp_path / "two"), sites=TWO))
+    one, two = ({row["id"]: row for row in rows(tmp_path / name)} for name in ("one", "two"))
+    assert one.keys() == two.keys()
+    assert len(two) == len(pages)
+    assert {row["status"] for row in two.values()} == {"ok"}
+    assert {row["site"] for row in two.values() if row["url"].startswith("urn:")} == {None}
+    assert all(SENTENCES[0] in row["text"] for row in two.values())
+    same = {row["text"] for row in two.values() if "same.example" in row["url"]}
+    assert same == {row["text"] for row in one.values() if "same.example" in row["url"]}
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -203,12 +242,22 @@ def test_damaged_scored_pages_end_the_run_and_lose_no_rows(clean: Run, kept: Who
     shutil.rmtree(output / "pages")
     victim = max((output / "_run/first_pass/pages").glob("*.parquet"))
     victim.write_bytes(b"?" * victim.stat().st_size)
-    with pytest.raises(OutputError, match=r"scored pages can't be read: .*; remove _run/first_pass"):
+    with pytest.raises(
+        OutputError, match=r"scored pages can't be read: .*; to make .* remove _run/first_pass"
+    ):
         clean(output, sites=KEEPING)
     assert not (output / "_run/run.json").exists()
     shutil.rmtree(output / "_run")
     shutil.rmtree(output / "pages", ignore_errors=True)
     assert clean(output, sites=KEEPING) == whole
+
+
+def test_scored_pages_of_another_version_are_refused(kept: Whole, tmp_path: Path) -> None:
+    table = pq.read_table(min((kept[0] / "_run/first_pass/pages").glob("*.parquet")))
+    older = tmp_path / "older.parquet"
+    pq.write_table(table.replace_schema_metadata({VERSION_KEY: "1"}), older)
+    with pytest.raises(OutputError, match=r"scored pages can't be read: .*older.*: they are of version 1"):
+        next(second_pass.stored_rows(Shard(str(older), 1, "scored")))
 
 
 def test_large_scored_pages_are_read_few_at_a_time(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_its_records_are_the_readers_however_the_shards_are_divided(crawl: Path)
     shards = resolve([str(crawl)])
     records = [record for shard in shards for record in read(shard)]
     expected = [(record.warc_filename, record.warc_record_offset) for record in records]
-    for size, n_partitions in ((1 << 30, 1), (6000, 2), (1000, 9)):
+    for size, n_partitions in (("1G", 1), (6000, 2), (1000, 9)):
         reading = reader(path=str(crawl), splitBytes=str(size))
         assert len(reading.partitions()) >= n_partitions
         assert found(reading) == expected
@@ -79,6 +79,7 @@ def test_a_shard_that_cannot_be_read_is_a_row(tmp_path: Path) -> None:
     [
         ({"path": "x", "status": "200"}, "has no option status "),
         ({"path": "x", "maxBytes": "many"}, "the option maxbytes can't be 'many'"),
+        ({"path": "x", "splitBytes": "64Q"}, "the option splitbytes can't be '64Q'"),
         ({"path": "x", "statuses": "2xx"}, "the option statuses can't be '2xx'"),
     ],
 )

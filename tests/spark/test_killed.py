@@ -37,25 +37,11 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def expected(
-    spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathFactory
-) -> list[dict[str, object]]:
-    """The rows of a run that nobody disturbed."""
-    from victor_spark.spark.request import CleanRequest
-    from victor_spark.spark.run import run
-
-    assert spark
-    output = tmp_path_factory.mktemp("whole") / "out"
-    run(CleanRequest(inputs=(str(shards),), output=str(output)))
-    return rows(output)
-
-
-def killed(shards: Path, output: Path, root: Path, seconds: float) -> bool:
+def killed(shards: Path, output: Path, root: Path, seconds: float, *options: str) -> bool:
     """Runs the command and kills it so long after its waves begin; whether it was at work."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
     environment |= {"PYTHONPATH": str(root), "JDK_JAVA_OPTIONS": QUICK}
-    command = [*COMMAND, "clean", str(shards), "--output", str(output), *SMALL]
+    command = [*COMMAND, "clean", str(shards), "--output", str(output), *SMALL, *options]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         for line in process.stderr:
@@ -66,22 +52,25 @@ def killed(shards: Path, output: Path, root: Path, seconds: float) -> bool:
     return process.returncode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("n_kills", [2, pytest.param(12, marks=LONG)])
+@pytest.mark.parametrize(
+    ("n_kills", "options"),
+    [(2, ()), pytest.param(12, (), marks=LONG), pytest.param(12, ("--by-site",), marks=LONG)],
+)
 def test_a_run_that_is_killed_again_and_again(
     spark: SparkSession,
     shards: Path,
-    expected: list[dict[str, object]],
     root: Path,
     tmp_path: Path,
     victor: Victor,
     n_kills: int,
+    options: tuple[str, ...],
 ) -> None:
     """What a killed run had entered in its ledger stays as it is; the last run does the rest."""
     output, moments = tmp_path / "out", random.Random()
     kept: dict[str, tuple[int, int]] = {}
     for number in range(n_kills):
         seconds = moments.uniform(0, 2.0 if number else 0.5)
-        at_work = killed(shards, output, root, seconds)
+        at_work = killed(shards, output, root, seconds, *options)
         assert at_work or number, "the first run ended before it was killed"
         entered = tuple(f"wave-{path.stem}-" for path in output.glob("_run/ledger/*.json"))
         print(f"killed {seconds:.3f} s after it began, with {len(entered)} waves done: {at_work}")
@@ -89,8 +78,8 @@ def test_a_run_that_is_killed_again_and_again(
         assert kept.items() <= pages.items()
         kept = {name: found for name, found in pages.items() if entered and name.startswith(entered)}
         assert (output / "_run" / "run.json").exists() == (not at_work)
-    outcome = victor("clean", shards, "--output", output)
-    assert outcome.code == 0
-    assert rows(output) == expected
-    assert spark.read.parquet(str(output / "pages")).count() == len(expected) == 90
+    assert victor("clean", shards, "--output", output, *options).code == 0
+    assert victor("clean", shards, "--output", tmp_path / "undisturbed", *options).code == 0
+    assert rows(output) == rows(tmp_path / "undisturbed")
+    assert spark.read.parquet(str(output / "pages")).count() == 90
     assert not (output / "_run" / "staged").exists()

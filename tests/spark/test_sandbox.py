@@ -21,7 +21,7 @@ from victor_spark.warc import reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
 
-LIMITS = Limits(page_seconds=10.0, page_megabytes=128)
+LIMITS = Limits(page_seconds=10.0, page_memory=128 << 20)
 IMPATIENT = Limits(page_seconds=0.1)
 
 
@@ -193,7 +193,7 @@ def test_the_time_a_page_may_take_grows_with_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "limits", [{"page_seconds": 0.0}, {"page_seconds": float("nan")}, {"page_megabytes": 1}]
+    "limits", [{"page_seconds": 0.0}, {"page_seconds": float("nan")}, {"page_memory": 1 << 20}]
 )
 def test_limits_that_no_page_could_keep_are_refused(limits: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"--page-(seconds|memory) must be between"):

@@ -22,7 +22,7 @@ from victor_spark.warc.shard import Attempt, ReadOptions, Shard
 
 LIMITS: Final = Limits(page_seconds=10.0)
 IMPATIENT: Final = Limits(page_seconds=0.2)
-THRIFTY: Final = Limits(page_megabytes=128)
+THRIFTY: Final = Limits(page_memory=128 << 20)
 N: Final = 7
 URL: Final = "http://site.example/{}"
 

@@ -14,8 +14,9 @@ from typing import Final
 from victor_spark import configuration, pipeline
 from victor_spark.commands import options
 from victor_spark.commands.options import Command, Entry, Group, option, switch
+from victor_spark.configuration import n_bytes
 from victor_spark.document import FORMS
-from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, InputError, UsageError
+from victor_spark.errors import EXIT_BUDGET, EXIT_CODES, EXIT_DONE, InputError, UsageError
 from victor_spark.extractors import template
 from victor_spark.hosts import GROUPINGS, check_grouping
 from victor_spark.logs import log
@@ -38,7 +39,7 @@ MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local
 PARTITIONS: Final = option("--partitions N", "tasks per wave; each writes a file", options.positive)
 _READ: Final = ReadOptions()
 _LARGER: Final = f"larger pages: status oversize (default: {_READ.max_bytes >> 20}M)"
-MAX_BYTES: Final = option("--max-bytes SIZE", _LARGER, options.n_bytes)
+MAX_BYTES: Final = option("--max-bytes SIZE", _LARGER, n_bytes)
 URL: Final = option("--url", "the address of the page")
 
 CLEANER: Final = Group(
@@ -81,11 +82,11 @@ ROWS: Final = Group(
     switch("--blocks", "add the column blocks: every block and its label"),
     switch("--html", "add the column html: the page as fetched"),
     option("--partition-by", "one folder per value (Hive partitions)", choices=PARTITION_COLUMNS),
-    option("--target-file-size SIZE", "such as 256M (default: one file per task)", options.n_bytes),
+    option("--target-file-size SIZE", "such as 256M (default: one file per task)", n_bytes),
 )
 RECORDS: Final = (
     options.OneOf(
-        switch("--all-statuses", "clean pages of any HTTP status", ALL_STATUSES, dest="statuses"),
+        switch("--all-statuses", "pages of any HTTP status", ALL_STATUSES, dest="statuses"),
         option(
             "--status N,N", f"HTTP statuses (default: {_READ.statuses[0]})", options.numbers, dest="statuses"
         ),
@@ -104,10 +105,8 @@ LIMITS: Final = Group(
     ),
     option(
         "--page-memory SIZE",
-        "such as 512M (a bare number is megabytes); beyond: status out_of_memory "
-        f"(default: {Limits().page_megabytes >> 10}G)",
-        options.megabytes,
-        dest="page_megabytes",
+        f"such as 512M; beyond: status out_of_memory (default: {Limits().page_memory >> 30}G)",
+        lambda text: n_bytes(f"{text}M" if text.isdecimal() else text),  # a bare number is megabytes
     ),
     switch("--no-sandbox", "no limits: a page that crashes fails the run", value=False, dest="sandbox"),
 )
@@ -117,11 +116,11 @@ BUDGET: Final = Group(
     option("--max-failed-pages N", f"pages: {', '.join(FAILURES)} (default: {Budget().max_failed_pages})"),
 )
 SPARK: Final = Group(
-    "Spark (spark-submit jobs/clean.py takes the same options and its own)",
+    "Spark",
     MASTER,
     PARTITIONS,
-    option("--wave-bytes SIZE", "input of a wave (written together), such as 500M", options.n_bytes),
-    option("--split-bytes SIZE", "input per task, such as 64M", options.n_bytes),
+    option("--wave-bytes SIZE", "input of a wave (written together), such as 500M", n_bytes),
+    option("--split-bytes SIZE", "input per task, such as 64M", n_bytes),
     option("--engine", "mapInArrow (default) or mapPartitions; the rows are the same", choices=ENGINES),
 )
 
@@ -271,7 +270,7 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
 
 
 _STOPPED: Final = "run the same command again to resume"
-_CODES: Final = {EXIT_BUDGET: "failure budget exceeded"}
+_CODES: Final = {EXIT_BUDGET: EXIT_CODES[EXIT_BUDGET]}
 
 CLEAN: Final = Command(HELP, (INPUTS, OUTPUT, PAGE, *ALL), clean, _STOPPED, _CODES)
 APPLY: Final = Command(APPLY_HELP, (INPUTS, OUTPUT, MINED, PAGE, *RUNNING), apply, _STOPPED, _CODES)

@@ -16,9 +16,7 @@ from victor_spark import errors
 from victor_spark.errors import UsageError
 
 MAX_SECONDS: Final = 1e6
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
 _PERCENT: Final = re.compile(r"%(?!\()")
-_UNITS: Final = ("", "K", "M", "G", "T")
 
 
 @dataclass(frozen=True)
@@ -50,12 +48,6 @@ class OneOf:
 
 Entry: TypeAlias = Option | OneOf | Group
 
-_CODES: Final = {
-    errors.EXIT_DONE: "done",
-    errors.EXIT_INTERNAL: "internal error",
-    errors.EXIT_USAGE: "wrong usage or unreadable input",
-}
-
 
 @dataclass(frozen=True)
 class Command:
@@ -76,7 +68,8 @@ class Command:
     def exit_codes(self) -> str:
         """The line of the help that lists the exit codes."""
         stopped = {errors.EXIT_INCOMPLETE: f"stopped; {self.stopped}"} if self.stopped else {}
-        codes = sorted((_CODES | stopped | dict(self.codes)).items())
+        usual = {code: errors.EXIT_CODES[code] for code in range(errors.EXIT_BUDGET)}
+        codes = sorted((usual | stopped | dict(self.codes)).items())
         return f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in codes)}"
 
 
@@ -163,20 +156,6 @@ def positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise UsageError(f"{text!r} is not a whole number of 1 or more")
     return int(text)
-
-
-def n_bytes(text: str) -> int:
-    """Bytes: a number, with K, M, G or T for powers of 1024 (10M, 512K, 1.5GB, 2 GiB)."""
-    match = _SIZE.fullmatch(text.strip())
-    value = int(float(match[1]) * 1024 ** _UNITS.index(match[2].upper())) if match else 0
-    if value < 1:
-        raise UsageError(f"{text!r} is not a size such as 512K, 10M or 1G")
-    return value
-
-
-def megabytes(text: str) -> int:
-    """Megabytes, rounded up: a size with a unit, or a bare number of megabytes."""
-    return positive(text) if text.isdecimal() else -(-n_bytes(text) >> 20)
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from victor_spark import tables
 from victor_spark.errors import BudgetError
 from victor_spark.spark.request import Budget, allowed
 from victor_spark.statuses import FAILURES
@@ -24,6 +25,7 @@ N_SITES: Final = 50
 
 _N_TASK_SITES: Final = 200  # of a task; N_SITES of them stay in a wave's counts
 _UNKNOWN: Final = "unknown"
+_CHANGED: Final = tables.BY_SITE[-2:]
 _COUNTED: Final = ("status", "reason", "warc_filename", "warc_record_offset", "language", "url_host_name")
 
 
@@ -33,7 +35,8 @@ class Counts:
     read to its end.
     `failed_shards` gives the reason, by shard. Of pages that are ok: `languages`; `sites`, the `N_SITES`
     hosts with most of them (of several waves or tasks together: those that were near the top in one);
-    `lengths`, by the largest power of two that the text's characters reach.
+    `lengths`, by the largest power of two that the text's characters reach. `n_changed_by_site`: pages of
+    which `--by-site` kept or dropped other blocks.
     """
 
     n_rows: int = 0
@@ -44,6 +47,7 @@ class Counts:
     languages: dict[str, int] = field(default_factory=Counter)
     sites: dict[str, int] = field(default_factory=Counter)
     lengths: dict[str, int] = field(default_factory=Counter)
+    n_changed_by_site: int = 0
 
     @property
     def n_pages(self) -> int:
@@ -80,6 +84,9 @@ class Counts:
                     self.sites[host] += 1
             if length:
                 self.lengths[str(1 << (length.bit_length() - 1))] += 1
+        if not set(_CHANGED).difference(batch.schema.names):
+            n_changed = pc.add(*(batch.column(name) for name in _CHANGED))
+            self.n_changed_by_site += len(pc.indices_nonzero(n_changed))
 
     def as_json(self) -> dict[str, Any]:
         """The counts of a task, ready for JSON."""
@@ -109,6 +116,7 @@ def total(parts: Iterable[Counts]) -> Counts:
     for part in parts:
         found.n_rows += part.n_rows
         found.n_failures += part.n_failures
+        found.n_changed_by_site += part.n_changed_by_site
         found.failed_shards.update(part.failed_shards)
         for name in _BY_NAME:
             getattr(found, name).update(getattr(part, name))  # a Counter adds
@@ -119,7 +127,8 @@ def total(parts: Iterable[Counts]) -> Counts:
 
 def of_files(pages: DataFrame) -> Counts:
     """Counts rows that Spark has written, from the files: accumulators would count repeated tasks twice."""
-    counted = pages.select(*_COUNTED, sf.length("text").alias("length")).mapInArrow(_counted, "counts string")
+    columns = [*_COUNTED, *(name for name in _CHANGED if name in pages.columns)]
+    counted = pages.select(*columns, sf.length("text").alias("length")).mapInArrow(_counted, "counts string")
     return total(Counts(**json.loads(row.counts)) for row in counted.collect())
 
 

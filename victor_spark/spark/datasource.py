@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from victor_spark import tables
+from victor_spark.configuration import n_bytes
 from victor_spark.errors import ConfigurationError, UsageError
 from victor_spark.spark import plan
 from victor_spark.spark.rows import Row, record_row, row_batches
@@ -50,7 +51,7 @@ _READING: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "statuses": ("statuses", _statuses),
     "mimetypes": ("mime_types", tokens),
     "recordtypes": ("record_types", tokens),
-    "maxbytes": ("max_bytes", int),
+    "maxbytes": ("max_bytes", n_bytes),
 }
 """Option (without case, as in Spark) → the field of ReadOptions, and the function that reads the text."""
 
@@ -86,13 +87,16 @@ class WarcReader(DataSourceReader):
         if unknown := sorted(self._options.keys() - _READING.keys() - _OTHERS):
             known = ", ".join(sorted(_READING.keys() | _OTHERS))
             raise UsageError(f"the format warc has no option {unknown[0]} (it has: {known})")
-        self._reading = reading.DEFAULTS
-        for option in _READING.keys() & self._options.keys():
-            name, convert = _READING[option]
+        self._reading, self._split_bytes = reading.DEFAULTS, SPLIT_BYTES
+        for option, text in self._options.items():
             try:
-                self._reading = dataclasses.replace(self._reading, **{name: convert(self._options[option])})
+                if option == "splitbytes":
+                    self._split_bytes = n_bytes(text)
+                elif option in _READING:
+                    name, convert = _READING[option]
+                    self._reading = dataclasses.replace(self._reading, **{name: convert(text)})
             except ValueError:
-                raise UsageError(f"the option {option} can't be {self._options[option]!r}") from None
+                raise UsageError(f"the option {option} can't be {text!r}") from None
 
     def partitions(self) -> Sequence[InputPartition]:
         """The shards, large ones in ranges, small ones together."""
@@ -101,7 +105,7 @@ class WarcReader(DataSourceReader):
         if not paths:
             raise UsageError("nothing to read: spark.read.format('warc').load(PATH)")
         shards = inputs.resolve(paths, base_url=self._options.get("baseurl"))
-        size = int(self._options.get("splitbytes", SPLIT_BYTES))
+        size = self._split_bytes
         planned = plan.plan(plan.of_shards(shards), n_cores=1, split_bytes=size, wave_bytes=size)
         parts = (plan.splits(planned, wave).to_pylist() for wave in plan.waves(planned))
         return [InputPartition(tuple(map(plan.shard, rows))) for rows in parts]

@@ -158,7 +158,7 @@ def _settle(commands: Connection, results: Connection, log: int, parent: int) ->
 
 
 def _cap_memory(limits: Limits) -> int:
-    """Caps the address space at what there is now and `page_megabytes` more; returns the resident bytes."""
+    """Caps the address space at what there is now and `page_memory` more; returns the resident bytes."""
     pa.allocate_buffer(1)  # the first one reserves a gigabyte of addresses
     try:
         with open("/proc/self/statm", "rb") as file:
@@ -166,7 +166,7 @@ def _cap_memory(limits: Limits) -> int:
     except OSError:  # not Linux: no cap
         return 0
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    cap = size + (limits.page_megabytes << 20)
+    cap = size + limits.page_memory
     if hard == resource.RLIM_INFINITY or cap < hard:
         resource.setrlimit(resource.RLIMIT_AS, (cap, hard))
     return resident
@@ -286,4 +286,4 @@ class _Worker:
 
 def out_of_memory(limits: Limits) -> str:
     """The reason of a page that needed too much memory: the same for a MemoryError and for a death."""
-    return f"needs more than {limits.page_megabytes} MB"
+    return f"needs more than {limits.page_memory >> 20} MB"

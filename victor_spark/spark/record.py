@@ -155,7 +155,8 @@ def html(run: Mapping[str, Any]) -> str:
     """The whole page."""
     n_ok, statuses = run["statuses"].get("ok", 0), page_statuses(run)
     kinds = {name: "good" if name == "ok" else "bad" if name in FAILURES else "mild" for name in statuses}
-    seconds = {STAGES[stage]: s for stage, s in run["stages"].items() if s}
+    passes = [run["stages"], run.get("first_pass", {}).get("stages", {})]
+    seconds = {STAGES[stage]: s for stage in STAGES if (s := sum(of.get(stage, 0.0) for of in passes))}
     lengths = {int(least): n for least, n in run["lengths"].items()}
     counted = [(n, status, reason) for status, found in run["reasons"].items() for reason, n in found.items()]
     return resources.template(_TEMPLATE).render(

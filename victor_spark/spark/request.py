@@ -13,6 +13,7 @@ from typing import Final
 import pyarrow as pa
 
 from victor_spark import tables
+from victor_spark.configuration import Size
 from victor_spark.errors import UsageError
 from victor_spark.extractors import victor
 from victor_spark.hosts import REGISTERED_DOMAIN, check_grouping
@@ -52,7 +53,7 @@ class RowOptions:
     markdown: bool = False
     html: bool = False
     partition_by: str | None = None
-    target_file_size: int | None = field(default=None, compare=False)
+    target_file_size: Size | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.partition_by not in (None, *PARTITION_COLUMNS):
@@ -88,18 +89,18 @@ class Limits:
     `page_seconds` is CPU time, with as much again for every megabyte of the page. No annotated page takes a
     hundredth of the default (bench/deadline.py), so most pages that reach it would never end. Reading a
     record, html or not, has the same limit, by the bytes of the shard that are read for it.
-    `page_megabytes` is address space beyond what the process had before its first page.
+    `page_memory` is address space beyond what the process had before its first page.
     """
 
     page_seconds: float = 20.0
-    page_megabytes: int = 1024
+    page_memory: Size = 1 << 30
     sandbox: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < self.page_seconds < 1e6:
             raise UsageError(f"--page-seconds must be between 0 and 1e6, not {self.page_seconds:g}")
-        if not 64 <= self.page_megabytes < 1 << 20:  # less is too little to read records and send rows
-            raise UsageError(f"--page-memory must be between 64M and 1T, not {self.page_megabytes}M")
+        if not 64 << 20 <= self.page_memory < 1 << 40:  # less is too little to read records and send rows
+            raise UsageError(f"--page-memory must be between 64M and 1T, not {self.page_memory} bytes")
 
     def seconds(self, n_bytes: int) -> float:
         """CPU seconds for a page, or for reading a record, of that size."""

@@ -211,7 +211,7 @@ class _Child:
             note,
             how=_how(status, number, note.seconds),
             timed_out=number in _TIMERS,
-            starved=grown > self._limits.page_megabytes << 19
+            starved=grown > self._limits.page_memory / 2
             or any(word in stderr for word in _NO_MEMORY)
             or (not number and os.waitstatus_to_exitcode(status) == page_process.NO_MEMORY),
         )

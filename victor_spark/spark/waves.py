@@ -234,7 +234,7 @@ def disk_errors(location: str) -> Iterator[None]:
         if found := _UNREADABLE.search(str(error)):
             advice = "the same command resumes when that is mended"
             if found[0].startswith(UNREADABLE):
-                advice = f"remove {output.FIRST_PASS} from OUT, and the same command begins anew"
+                advice = f"to make them again, remove {output.FIRST_PASS} from OUT and repeat `victor clean`"
             raise OutputError(f"{found[0]}; {advice}") from error
         if found := _KILLED.search(str(error)):
             advice = "raise spark.executor.memoryOverhead, and the same command resumes"

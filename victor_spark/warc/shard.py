@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from victor_spark.configuration import Size
 from victor_spark.errors import UsageError, suggestion
 from victor_spark.warc import storage
 from victor_spark.warc.file_types import ShardKind
@@ -14,6 +15,8 @@ STANDARD_TYPES: Final = (
 HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
 ALL_STATUSES: Final = tuple(range(100, 600))
 """HTTP statuses."""
+MAX_PAGE_BYTES: Final = 10 << 20
+"""The default limit of a payload, for fetching and for reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class ReadOptions:
     statuses: tuple[int, ...] = (200,)
     mime_types: tuple[str, ...] = HTML_TYPES
     record_types: tuple[str, ...] = ("response",)
-    max_bytes: int = 10 << 20
+    max_bytes: Size = MAX_PAGE_BYTES
 
     def __post_init__(self) -> None:
         for name in self.record_types:
@@ -101,7 +104,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How a shard is read, the first time or after it killed a process.
+    """How a shard is read: the first time, or after a record ended the process that read it.
 
     `begin` is called with the place of each record before it is read, `progress` with the number of bytes
     that were read for the first time.
