@@ -1,4 +1,4 @@
-"""bench/RESULTS.md by parts: what a benchmark printed stays when only others are renewed."""
+"""The sections of bench/RESULTS.md, one a benchmark; each can be replaced alone."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _MARK: Final = re.compile(r"^`python bench/(\w+\.py)` prints:\n", re.MULTILINE)
 
 
 def parts(path: Path = PATH) -> dict[str, str]:
-    """What each benchmark's script last printed, in the file's order."""
+    """The last output of each benchmark's script, in the file's order."""
     _, *marked = _MARK.split(path.read_text(encoding="utf-8")) if path.is_file() else [""]
     return {name: text.strip() + "\n" for name, text in zip(marked[::2], marked[1::2], strict=True)}
 
@@ -24,6 +24,6 @@ def written(head: str, of_scripts: Mapping[str, str]) -> str:
 
 
 def replace(name: str, printed: str, path: Path = PATH) -> None:
-    """Puts what a script printed in the place of what it printed before, or at the end."""
+    """Replaces the section of a script by its new output, or adds it at the end."""
     head = _MARK.split(path.read_text(encoding="utf-8"))[0]
     path.write_text(written(head, {**parts(path), name: printed}), encoding="utf-8")

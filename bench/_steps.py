@@ -1,4 +1,4 @@
-"""What each step from a record to its text costs: the pipeline's own functions, one after the other."""
+"""CPU time of each step from a record to its text: the pipeline's own functions, one after the other."""
 
 import time
 from collections import Counter
@@ -38,7 +38,7 @@ STEPS: Final = (
 """The steps from a record to its text, in their order."""
 
 FLOOR: Final = "parse by the library"
-"""What one can't do without, beside reading: the parser library's bare tree of the page."""
+"""The minimum beside reading: the parser library's tree of the page."""
 
 
 def spent(shards: Sequence[Shard]) -> tuple[dict[str, float], int]:

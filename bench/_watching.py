@@ -1,4 +1,4 @@
-"""What a run's processes take while it goes on: memory and processor time by kind, and the heaps of Java."""
+"""Memory and processor time of the processes of a run, by kind, and the heaps of Java."""
 
 import itertools
 import os
@@ -43,7 +43,7 @@ class Watched:
     _last: dict[tuple[int, str], float] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """What was before doesn't count."""
+        """Forgets the samples before this time."""
         self.began = time.time()
         self.cpu.clear()
         self.memory.clear()
@@ -97,18 +97,18 @@ def watched(sessions: Sequence[int]) -> Iterator[Watched]:
 
 @dataclass(frozen=True)
 class Heap:
-    """A heap of Java over a way: megabytes in use after the collections, as shares of the way tell when."""
+    """A heap of Java: megabytes in use after each collection, with its time as a share of the run."""
 
     collections: tuple[tuple[float, int], ...]
     committed: int
 
     def at(self, share: float) -> int | None:
-        """What was in use after the last collection up to there; None if there was none."""
+        """Megabytes in use after the last collection up to this share of the run; None if there was none."""
         return next((live for when, live in reversed(self.collections) if when <= share), None)
 
 
 def heap(log: Path, found: Watched) -> Heap:
-    """What a log of collections (-Xlog:gc, with the time) says of the way between begin and end."""
+    """The heap between begin and end, from a log of collections (-Xlog:gc, with the time)."""
     seen = [_COLLECTED.match(line) for line in log.read_text().splitlines()]
     length = found.ended - found.began
     collections = [
@@ -120,7 +120,7 @@ def heap(log: Path, found: Watched) -> Heap:
 
 
 def _process(pid: int) -> tuple[str | None, float, tuple[int, str], float]:
-    """What a process is, its resident megabytes, pid and start (which name it for ever), seconds it used."""
+    """Kind of a process, resident megabytes, identity (pid and start), and seconds of processor time."""
     line = standalone.command_line(pid)
     fields = standalone._fields(Path(f"/proc/{pid}"))
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])

@@ -1,12 +1,12 @@
-"""What adapting brings: a model that never saw a kind of page, adapted to a few dozen of them.
+"""The gain from adaptation: a model that was trained without a kind of page, adapted to a few dozen of them.
 
     python bench/adaptation.py [--data DIR] [--base FILE]      DIR: the sets of annotated pages
 
-The model to start from is trained as `victor` was, on the training pages of all sets but KINDS. Of each
-kind a few dozen pages are drawn, it is adapted to them as `victor train crf --start-from` does, and both
-models are judged on the kind's other pages: those of the sites that were drawn from, and those of sites that
-neither model has seen. What it forgets is seen on the dev pages of the other sets. `--base` keeps the trained
-model.
+The model to start from is trained as `victor` was, on the training pages of all sets but KINDS. Of each kind,
+a few dozen pages are drawn, and the model is adapted to them as `victor train crf --start-from` does. Both
+models are measured on the kind's other pages: those of the drawn sites, and those of sites that neither model
+was trained on; and on the dev pages of the other sets, for what adaptation loses there. `--base` stores the
+trained model.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def main() -> None:
     others = [page for page in pages if _is_held_out(page) and page.gold.set not in KINDS]
     for kind, words in KINDS.items():
         print(f"\n{kind}, {words}: word F1 before and after {N_PAGES} pages\n")
-        print(f"| pages judged | n | {' | '.join(MODELS)} |\n|---|--:|{'--:|' * len(MODELS)}")
+        print(f"| pages measured | n | {' | '.join(MODELS)} |\n|---|--:|{'--:|' * len(MODELS)}")
         of_kind = [page for page in pages if page.gold.set == kind]
         for row in _rows(start, of_kind, others, arguments.draws):
             print(f"| {row[0]} | {row[1]} | {' | '.join(f'{f1:.3f}' for f1 in row[2])} |", flush=True)
@@ -85,13 +85,13 @@ def _rows(
         drawn = _drawn(of_kind, random.Random(draw))
         sites, ids = {page.site for page in drawn}, {page.gold.id for page in drawn}
         rest = [page for page in of_kind if page.gold.id not in ids]
-        judged = {
+        measured = {
             "other pages of these sites": [page for page in rest if page.site in sites],
             "pages of other sites": [page for page in rest if page.site not in sites],
             "pages of other kinds": others,
         }
         models = [_after(start, drawn, strength) for strength in MODELS.values()]
-        for name, held_out in judged.items():
+        for name, held_out in measured.items():
             if held_out:
                 found[name].append([_word_f1(model, held_out) for model in models])
                 counts[name].append(len(held_out))

@@ -2,15 +2,15 @@
 
 Needs a browser (tests/browser/chromium.py finds one) and the extra `annotate` and `playwright`.
 
-The expert knows the right labels (sample/gold.jsonl, laid on the blocks) and labels the sample crawl twice:
-from scratch, and beginning with the model's suggestions. She chooses the cheapest of a few obvious ways; what
-she does is really done in the browser, and what the server stores is compared with the right labels.
+The script has the right labels (sample/gold.jsonl, aligned with the blocks). It labels the sample crawl
+twice: from scratch, and beginning with the model's suggestions, by the fastest of a few obvious ways. All
+actions are done in the browser, and the labels in the store are compared with the right ones.
 
 Times are those of the keystroke-level model (Card, Moran and Newell 1980, "The keystroke-level model for user
 performance time with interactive systems", CACM 23:7): K a key, P pointing, B pressing or letting go a
 button, M thinking before an action. One hand is on the keys, one on the mouse: no homing (H). Reading is
-added: M for every screenful of the page and K to scroll on, M and K for every uncertain block. R is the
-tool's own time, measured.
+added: M for every screenful of the page and K to scroll on, M and K for every uncertain block. R, the tool's
+own time, is measured.
 """
 
 import argparse
@@ -54,7 +54,7 @@ Labels = list[int]
 
 @dataclass(frozen=True)
 class Step:
-    """One move: its operators, and what is pressed or clicked (numbers are blocks, words are keys)."""
+    """One move: its operators, and the blocks to click (numbers) and keys to press (words)."""
 
     operators: str
     does: tuple[int | str, ...]
@@ -70,7 +70,7 @@ class Step:
 
 @dataclass
 class Session:
-    """What a session came to, a row a page."""
+    """The results of a session, a row a page."""
 
     seconds: list[float] = field(default_factory=list)
     looks: list[float] = field(default_factory=list)
@@ -96,7 +96,7 @@ def fixes(labels: Labels, wanted: Labels) -> Iterator[Step]:
 
 
 def spanned(labels: Labels, wanted: Labels) -> Iterator[Step]:
-    """First all from the first to the last block of the text, then what is different in between."""
+    """First all from the first to the last block of the text, then the exceptions in between."""
     content = [block for block, label in enumerate(wanted) if label == TEXT]
     if content:
         first, last = content[0], content[-1]
@@ -132,7 +132,7 @@ def reading(height: float, n_uncertain: int) -> Step:
 
 
 class Expert:
-    """Works at a desk, and writes down what it costs."""
+    """Labels pages at a desk, and records the times."""
 
     def __init__(self, desk: Any, right: dict[str, Labels]) -> None:
         self.desk, self.right, self.session = desk, right, Session()
@@ -229,7 +229,7 @@ def session(browser: Any, options: Sequence[str], limit: int) -> Session:
 
 
 def latency(browser: Any) -> dict[str, list[float]]:
-    """Milliseconds from a key to what it does on the screen, on a page of 2,000 blocks and 5 MB."""
+    """Milliseconds from a key to its effect on the screen, on a page of 2,000 blocks and 5 MB."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "huge.html").write_text(pages.huge(), encoding="utf-8")

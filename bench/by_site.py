@@ -22,7 +22,7 @@ COMMAND: Final = (sys.executable, "-c", "import sys; from victor_spark.cli impor
 
 
 def main() -> None:
-    """Runs both, and prints what they took."""
+    """Runs all ways, and prints their costs."""
     parser = argparse.ArgumentParser(description="Processor time of two passes beside one.")
     add_argument(parser)
     parser.add_argument("--rounds", type=int, default=3, metavar="N")

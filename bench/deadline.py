@@ -1,11 +1,11 @@
-"""How long pages take: what the deadline of a page is measured by.
+"""The CPU time of pages, beside the deadline that each page has.
 
     python bench/deadline.py [--shards INPUT...] [--write]
 
-Without --shards: all pages of the annotated sets. CPU seconds of a page beside what `Limits.seconds` grants a
-page of its size. Prints Markdown; with --write it becomes the section of bench/RESULTS.md. Exit code 1 if one
-page in a thousand takes more than a tenth of what is granted. Also counts the pages that the parser leaves to
-the library, and those beyond its budget of a tree.
+Without --shards: all pages of the annotated sets. Compares the CPU seconds of a page with the limit for its
+size (`Limits.seconds`). Prints Markdown; with --write, the section of bench/RESULTS.md is replaced. Exit
+code 1 if one page in a thousand takes more than a tenth of its limit. Also counts the pages that our parser
+leaves to the parser library, and those beyond its budget of a tree.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -32,9 +32,9 @@ from victor_spark.warc import inputs, reading
 from victor_spark.warc.shard import Shard
 
 TITLE: Final = "## How long pages take"
-ALLOWED: Final = 0.1
+ALLOWED_SHARE: Final = 0.1
 SHARES: Final = (0.5, 0.99, 0.999, 0.9999, 1.0)
-ALL: Final = 1_000_000
+ALL_PAGES: Final = 1_000_000
 KERNELS, LIBRARY, BEYOND = "kernels", "library", "kernels, beyond the budget of a tree"
 
 
@@ -50,7 +50,7 @@ def main() -> int:
             lines, bad = _measured(chosen)
     else:
         with tempfile.TemporaryDirectory(prefix="victor-bench-") as folder:
-            make(Path(folder), data, sets=tuple(gold.find(data / "pages")), per_set=ALL)
+            make(Path(folder), data, sets=tuple(gold.find(data / "pages")), per_set=ALL_PAGES)
             lines, bad = _measured(inputs.resolve([folder]))
     print("\n".join(lines))
     if arguments.write:
@@ -62,29 +62,26 @@ def _measured(chosen: Sequence[Shard]) -> tuple[list[str], bool]:
     settings, limits = pipeline.Settings(), Limits()
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     clean(next(iter(reading.read(chosen[0]))))  # what is built once
-    seconds, granted, ways = list[float](), list[float](), Counter[str]()
+    seconds, granted, parsers = list[float](), list[float](), Counter[str]()
     for shard in chosen:
         for record in reading.read(shard):
             started = time.process_time()
             clean(record)
             seconds.append(time.process_time() - started)
             granted.append(limits.seconds(len(record.payload or b"")))
-            ways[_way(record.payload or b"")] += 1
+            parsers[_parser(record.payload or b"")] += 1
     shares = np.array(seconds) / np.array(granted)
-    lines = [*_lines(np.array(seconds), shares, limits), "", f"Parsed by: {_counts(ways)}."]
-    return lines, bool(np.quantile(shares, 0.999) > ALLOWED)
+    counts = ", ".join(f"{name} {parsers[name]:,}" for name in (KERNELS, LIBRARY, BEYOND))
+    lines = [*_lines(np.array(seconds), shares, limits), "", f"Parsed by: {counts}."]
+    return lines, bool(np.quantile(shares, 0.999) > ALLOWED_SHARE)
 
 
-def _way(payload: bytes) -> str:
-    """What makes the tree of a page."""
+def _parser(payload: bytes) -> str:
+    """Which of KERNELS, LIBRARY and BEYOND makes the tree of a page."""
     markup = canonical.with_iframes_ended(canonical.with_formulas_shown(as_utf8(payload, None)[0]))
     if parse(markup).html is not None or parse(canonical.with_plaintext_read(markup)).html is not None:
         return KERNELS
     return LIBRARY if beyond_budget(markup) is None else BEYOND
-
-
-def _counts(ways: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {ways.get(name, 0):,}" for name in (KERNELS, LIBRARY, BEYOND))
 
 
 def _lines(seconds: "np.ndarray", shares: "np.ndarray", limits: Limits) -> Iterator[str]:

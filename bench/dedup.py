@@ -1,4 +1,4 @@
-"""What `victor dedup` costs and finds, on real texts that are repeated with edits.
+"""Cost and quality of `victor dedup`, on real texts that are repeated with edits.
 
     python bench/dedup.py [--pages N...] [--write]
 

@@ -1,4 +1,4 @@
-"""CPU time of pages made to grow in a parser (tests/html/hostile.py), at n units and at 2n.
+"""CPU time of hostile pages (tests/html/hostile.py), at n units and at 2n.
 
     python bench/hostile.py [--units N] [--rounds N]
 

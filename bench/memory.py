@@ -19,7 +19,7 @@ from victor_spark.warc import reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Shard
 
-EVERY: Final = 1000
+PAGES_PER_SAMPLE: Final = 1000
 ALLOWED_GROWTH: Final = 0.1
 _PAGE_SIZE: Final = 4096
 
@@ -35,9 +35,7 @@ def main() -> int:
     settled, end = curve[max(1, len(curve) // 5)], curve[-1]
     growth = end / settled - 1
     print("## Memory of one process, from WARC.gz to text\n")
-    print(
-        f"Resident megabytes after every {EVERY} pages, {arguments.pages} pages in all (shards repeated):\n"
-    )
+    print(f"Resident megabytes after each {PAGES_PER_SAMPLE} of {arguments.pages} pages (shards repeated):\n")
     print(" ".join(f"{megabytes:.0f}" for megabytes in curve))
     print(f"\nFrom {settled:.0f} MB after a fifth of the way to {end:.0f} MB at the end: {growth:+.1%}.\n")
     return int(growth > ALLOWED_GROWTH)
@@ -50,7 +48,7 @@ def measure(chosen: Sequence[Shard], n_pages: int) -> list[float]:
     curve = [resident()]
     for number, record in enumerate(itertools.islice(_forever(chosen), n_pages), start=1):
         clean(record)
-        if number % EVERY == 0 or number == n_pages:
+        if number % PAGES_PER_SAMPLE == 0 or number == n_pages:
             curve.append(resident())
             print(f"{number} pages: {curve[-1]:.0f} MB", file=sys.stderr)
     return curve

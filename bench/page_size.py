@@ -1,4 +1,4 @@
-"""How a page's CPU time goes with its size: pages as they are, and pages put together up to 10 MB.
+"""CPU time by the size of a page: real pages, and pages joined to sizes of up to 10 MB.
 
     python bench/page_size.py [--shards INPUT...] [--rounds N]
 
@@ -22,8 +22,8 @@ from victor_spark.warc.records import Record
 
 SIZES: Final = (10_000, 100_000, 1_000_000, 10_000_000)
 """Bytes of the pages that are put together."""
-LEAST: Final = 10
-"""Kilobytes; what a page costs whatever its size is most of the time of a smaller one."""
+MIN_KILOBYTES: Final = 10
+"""Of smaller pages, the time is mostly a constant that does not depend on the size."""
 
 
 def main() -> None:
@@ -61,7 +61,10 @@ def _spread(pages: Sequence[Record], clean: Callable[[Record], Document], n_roun
     spent = np.array([_seconds(page, clean, n_rounds) for page in pages]) * 1000
     yield "| pages | how many | median ms/kB | p99 ms/kB | p99 / median |"
     yield "|---|---:|---:|---:|---:|"
-    for name, chosen in (("all", kilobytes > 0), (f"of {LEAST} kB and more", kilobytes >= LEAST)):
+    for name, chosen in (
+        ("all", kilobytes > 0),
+        (f"of {MIN_KILOBYTES} kB and more", kilobytes >= MIN_KILOBYTES),
+    ):
         middle, high = np.percentile((spent / kilobytes)[chosen], [50, 99])
         yield f"| {name} | {chosen.sum()} | {middle:.4f} | {high:.4f} | {high / middle:.1f} × |"
 
@@ -69,7 +72,7 @@ def _spread(pages: Sequence[Record], clean: Callable[[Record], Document], n_roun
 def _put_together(
     pages: Sequence[Record], clean: Callable[[Record], Document], n_rounds: int
 ) -> Iterator[str]:
-    """Milliseconds a kilobyte of pages made of the first so many bytes of all pages, one after the other."""
+    """Milliseconds a kilobyte of pages that are the first bytes of all pages, joined."""
     endless = itertools.chain.from_iterable(itertools.repeat([page.payload or b"" for page in pages]))
     content = bytearray()
     yield "\nPages one after the other in one page (tags left open and all):\n"

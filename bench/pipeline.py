@@ -23,8 +23,8 @@ from victor_spark.warc.shard import Shard
 
 REFERENCE: Final = "victor"
 NOTE: Final = """\
-Rest: the document's own numbers, checks of its text, and the difference between two runs. The floor is what
-nobody gets below who reads WARC files and parses HTML with a library: reading, and the bare parse."""
+Rest: the document's own numbers, checks of its text, and the difference between two runs. The floor is the
+minimum for programs that read WARC files and parse HTML with a library: reading, and the parse alone."""
 
 Seconds = Mapping[str, Sequence[float]]
 
@@ -94,7 +94,7 @@ def _beside(seconds: Seconds, n_pages: int, kilobytes: float) -> Iterator[str]:
 
 
 def _by_step(chosen: Sequence[Shard], n_rounds: int, whole: float) -> Iterator[str]:
-    """A table of the steps; what the whole costs beyond them is its last line but two."""
+    """A table of the steps, of the rest, of the whole and of the floor."""
     results = [spent(chosen) for _ in range(n_rounds)]
     n_pages = results[0][1]
     best = {step: min(result[step] for result, _ in results) / n_pages for step in (*STEPS, FLOOR)}

@@ -1,4 +1,4 @@
-"""What a plan of very many shards costs the driver: memory, time, stored bytes.
+"""The cost of a plan of very many shards in the driver: memory, time, stored bytes.
 
     python bench/plan.py [--shards N]
 
@@ -24,7 +24,7 @@ GB: Final = 1 << 30
 
 
 def main() -> None:
-    """Plans invented shards and prints what that took."""
+    """Plans invented shards and prints the cost."""
     parser = argparse.ArgumentParser(description="The driver's share of planning very many shards.")
     parser.add_argument("--shards", type=int, default=200_000, metavar="N", help="default: 200000")
     n = parser.parse_args().shards

@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def _printed(script: str, chosen: Sequence[Shard]) -> str | None:
-    """What a script prints, and when that was; None if it failed."""
+    """The output of a script, with the time of the run; None if it failed."""
     print(f"bench: {script}", file=sys.stderr)
     before = _load()
     command = [sys.executable, str(HERE / script), "--shards", *(shard.path for shard in chosen)]

@@ -1,22 +1,22 @@
-"""Does the job scale and stay flat? Many pages on local[2] and a loopback cluster, beside plain processes.
+"""Throughput and memory of the job: many pages on local[2] and a loopback cluster, and plain processes.
 
     python bench/scale.py [--shards INPUT...] [--pages N] [--rounds N] [--write]
 
 In turns: two single processes at the same time, each with half of the shards, without Spark (read, clean,
 rows, Parquet); the job on local[2]; the job on a standalone cluster of two workers with a core each.
-Throughput counts from where the first wave begins to the end of the run: without the start of the driver's
-Python and Java, but with that of the Python workers, with the first jobs of Java, the ledger and the record.
-The two processes have all that behind them when their time begins. The job is submitted as it is
-recommended, with conf/spark-defaults.conf.
+Throughput counts from the first wave to the end of the run: without the start of the driver's Python and
+Java, but with that of the Python workers, with the first jobs of Java, the ledger and the record. The time of
+the two processes begins after their start. The job is submitted as recommended, with
+conf/spark-defaults.conf.
 
-Memory: what is resident is sampled from all processes while the job runs. For Python that must be flat. Java
-takes its heap as it needs room for garbage, up to a limit, so that its resident memory says how much it was
-allowed; what would tell a leak is what is in use after a collection. That must be flat, by the log of each
-Java's collections: at the end at most 20 % more, or 16 MB, than half way.
+Memory: the resident memory of all processes is sampled while the job runs. For Python it must be flat. Java's
+heap grows up to its limit before garbage is collected, so that its resident memory does not show a leak; the
+memory in use after a collection does. That must be flat, by the log of each Java's collections: at the end at
+most 20 % more, or 16 MB, than half way.
 
-Prints Markdown; with --write it becomes the section of bench/RESULTS.md, and its figures bench/scale.json.
-Exit code 1 if either way of Spark has less than 85 % of the two processes' pages per second (by the clock; or
-by processor time, as other work on the machine falls unevenly on the ways), or if memory isn't flat.
+Prints Markdown; --write replaces the section of bench/RESULTS.md, and the figures in bench/scale.json. Exit
+code 1 if either way of Spark has less than 85 % of the two processes' pages per second, both by the clock and
+by processor time (other work on the machine slows the ways unequally), or if memory is not flat.
 """
 
 import argparse
@@ -46,9 +46,9 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 DEFAULTS: Final = ROOT / "conf/spark-defaults.conf"
 FIGURES: Final = ROOT / "bench/scale.json"
 TITLE: Final = "## Scale"
-DEFAULT: Final = 100_000
-ENOUGH: Final = 50_000
-WANTED: Final = 0.85
+DEFAULT_PAGES: Final = 100_000
+MIN_PAGES: Final = 50_000
+MIN_EFFICIENCY: Final = 0.85
 ALLOWED_GROWTH: Final = 0.2
 ALLOWED_MEGABYTES: Final = 16
 PLAIN: Final = "two processes"
@@ -88,10 +88,12 @@ class Turn:
 
 
 def main() -> int:
-    """Runs all ways in turns and prints what came of them."""
+    """Runs all ways in turns and prints the results."""
     parser = argparse.ArgumentParser(description="Throughput and memory of the whole job over many pages.")
     add_argument(parser)
-    parser.add_argument("--pages", type=int, default=DEFAULT, metavar="N", help=f"about (default: {DEFAULT})")
+    parser.add_argument(
+        "--pages", type=int, default=DEFAULT_PAGES, metavar="N", help=f"about (default: {DEFAULT_PAGES})"
+    )
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="turns (default: 1)")
     parser.add_argument("--write", action="store_true", help="into bench/RESULTS.md and bench/scale.json")
     arguments = parser.parse_args()
@@ -101,14 +103,14 @@ def main() -> int:
         crawl = _crawl(chosen, folder / "crawl", arguments.pages)
         with standalone.running(_made(folder / "cluster"), _environment()) as cluster:
             for number in range(arguments.rounds):
-                turns[PLAIN].append(_told(PLAIN, _two_processes(crawl, folder)))
+                turns[PLAIN].append(_reported(PLAIN, _two_processes(crawl, folder)))
                 for way, master in (("local[2]", "local[2]"), ("cluster", cluster.url)):
                     output = folder / f"out-{number}-{way[:5]}"
                     sessions = [worker.process.pid for worker in cluster.workers.values()]
                     found = job(
                         [crawl / "a", crawl / "b"], output, master, sessions if way == "cluster" else ()
                     )
-                    turns[way].append(_told(way, found))
+                    turns[way].append(_reported(way, found))
                     shutil.rmtree(output)
                     assert turns[way][-1].n_pages == turns[PLAIN][-1].n_pages
     lines = list(_report(turns))
@@ -119,8 +121,8 @@ def main() -> int:
     return int("NO" in lines[-1])
 
 
-def _told(way: str, turn: Turn) -> Turn:
-    """Says what a turn came to: the next one takes its time."""
+def _reported(way: str, turn: Turn) -> Turn:
+    """The turn, after a line about it on stderr."""
     pages = f"{turn.n_pages} pages in {turn.seconds:.0f} s by the clock"
     print(f"{way}: {pages}, {turn.cpu:.0f} s of processor time", file=sys.stderr, flush=True)
     return turn
@@ -233,12 +235,12 @@ def _report(turns: dict[str, list[Turn]]) -> Iterator[str]:
     read = turns["cluster"][0].run or {}
     yield f"{TITLE}: {n_pages:,} pages, two cores"
     yield ""
-    turns_said = f"{n_turns} turn{'s' if n_turns > 1 else ''}"
-    yield f"{size(read['n_bytes'])} of archives, {turns_said}. Where clock and processor time disagree, the"
+    turns_shown = f"{n_turns} turn{'s' if n_turns > 1 else ''}"
+    yield f"{size(read['n_bytes'])} of archives, {turns_shown}. Where clock and processor time disagree, the"
     yield "machine had other work at the same time."
-    if n_pages < ENOUGH:
+    if n_pages < MIN_PAGES:
         yield "So short a run is largely the start of workers and the warming up of Java: the verdict is not"
-        yield f"that of {DEFAULT:,} pages."
+        yield f"that of {DEFAULT_PAGES:,} pages."
     yield ""
     yield "| | pages/s | of two processes | pages per second of processor time | of two processes |"
     yield "|---|---:|---:|---:|---:|"
@@ -247,7 +249,7 @@ def _report(turns: dict[str, list[Turn]]) -> Iterator[str]:
         clock, cpu = _rates(found)
         plain_clock, plain_cpu = _rates(turns[PLAIN])
         of_clock, of_cpu = clock / plain_clock, cpu / plain_cpu
-        enough &= max(of_clock, of_cpu) >= WANTED
+        enough &= max(of_clock, of_cpu) >= MIN_EFFICIENCY
         yield f"| {way} | {clock:.0f} | {of_clock:.0%} | {cpu:.0f} | {of_cpu:.0%} |"
     yield ""
     yield from _seconds(turns)
@@ -272,17 +274,17 @@ def _report(turns: dict[str, list[Turn]]) -> Iterator[str]:
     for way, (*_, last) in turns.items():
         for kind, one in last.heaps:
             flat &= _is_flat(one)
-            marks_said = " | ".join(
+            marks_shown = " | ".join(
                 "-" if (live := one.at(at)) is None else f"{live}" for at in (0.2, 0.5, 1)
             )
             n = sum(when >= 0 for when, _ in one.collections)
-            yield f"| {way} | {kind} | {marks_said} | {n} | {one.committed} |"
+            yield f"| {way} | {kind} | {marks_shown} | {n} | {one.committed} |"
     yield ""
-    yield f"At least {WANTED:.0%}: {'yes' if enough else 'NO'}; flat: {'yes' if flat else 'NO'}."
+    yield f"At least {MIN_EFFICIENCY:.0%}: {'yes' if enough else 'NO'}; flat: {'yes' if flat else 'NO'}."
 
 
 def _seconds(turns: dict[str, list[Turn]]) -> Iterator[str]:
-    """Where the processor time went, by kind of process; the two processes' is what pages take alone."""
+    """Processor time by kind of process; that of the two processes is the time of the pages alone."""
     plain = turns[PLAIN][-1]
     yield f"Seconds of processor time by kind of process; the two processes: {plain.cpu:.0f}."
     yield ""
@@ -309,7 +311,7 @@ def _rates(turns: Sequence[Turn]) -> tuple[float, float]:
 
 
 def _figures(turns: dict[str, list[Turn]]) -> dict[str, Any]:
-    """What docs/scale.md goes on from: a page's share of everything, on the cluster."""
+    """The figures for docs/scale.md, of the run on the cluster."""
     last = turns["cluster"][-1]
     assert last.run
     assert last.memory

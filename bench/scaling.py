@@ -160,7 +160,8 @@ def _of_case(case: Case, measured: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield "| what | how | |"
     yield "|---|---|---:|"
-    yield f"| pages | archives of {size(case.n_bytes)} at {_kb(case)} per page | {case.n_pages:,} |"
+    page_size = f"{case.n_bytes / case.n_pages / 1e3:.1f} kB"
+    yield f"| pages | archives of {size(case.n_bytes)} at {page_size} per page | {case.n_pages:,} |"
     yield f"| shards | of 1 GB | {n_shards:,} |"
     cpu_hours = f"{seconds / 3600:,.1f} hours"
     yield f"| processor time | pages ÷ {measured['pages_per_core_second']:.0f} per second | {cpu_hours} |"
@@ -176,7 +177,8 @@ def _of_case(case: Case, measured: dict[str, Any]) -> Iterator[str]:
     yield f"| `manifest.parquet` | {stored / n_shards:.0f} bytes per shard | {size(stored)} |"
     yield f"| waves (for {case.n_cores:,} cores) | of {size(planned.wave_bytes)} | {n_waves:,} |"
     each = f"of at most {size(planned.split_bytes)}; {splits.num_rows:,} in a wave"
-    yield f"| splits | {each} | {_n_splits(planned):,} |"
+    n_splits = (-(-planned.shards["size"].to_numpy() // planned.split_bytes)).sum()
+    yield f"| splits | {each} | {n_splits:,} |"
     yield f"| tasks | {n_tasks:,} in a wave | {n_files:,} |"
     yield f"| files | one per task: waves × tasks, {size(written / n_files)} each | {n_files:,} |"
     yield f"| ledger | {n_waves:,} entries of {size(entry)} | {size(n_waves * entry)} |"
@@ -196,15 +198,6 @@ def _bytes_of_a_name(n: int = 20_000) -> float:
     return n_bytes / len(names)
 
 
-def _kb(case: Case) -> str:
-    return f"{case.n_bytes / case.n_pages / 1e3:.1f} kB"
-
-
-def _n_splits(planned: Plan) -> int:
-    sizes = planned.shards["size"].to_numpy()
-    return int((-(-sizes // planned.split_bytes)).sum())
-
-
 def _time(hours: float) -> str:
     if hours < 1 / 30:
         return f"{hours * 3600:.0f} s"
@@ -214,7 +207,7 @@ def _time(hours: float) -> str:
 
 
 def _two_passes(measured: dict[str, Any], skewed: list[dict[str, Any]]) -> str:
-    """What both passes of --by-site need."""
+    """Time, disk and shuffle of both passes of --by-site."""
     written, sums = measured["n_bytes_written"] / measured["n_pages"], skewed[1]["sums"]
     counts = {"30 million pages": N_PAGES, "a billion pages": 10**9}
     hours = {n: estimate.TWO_PASSES * n / measured["pages_per_core_second"] / 3600 for n in counts.values()}

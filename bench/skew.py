@@ -79,7 +79,7 @@ def zipf(n_pages: int, n_sites: int) -> list[int]:
 
 
 def measured(name: str, sizes: list[int], options: tuple[str, ...]) -> Measured:
-    """Makes the crawl, runs the command, and looks at what it took."""
+    """Makes the crawl, runs the command, and measures it."""
     with tempfile.TemporaryDirectory(prefix="victor-bench-") as made:
         folder = Path(made)
         write_crawl(folder / "crawl", sizes)

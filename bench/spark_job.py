@@ -26,7 +26,7 @@ MASTER: Final = "local[2]"
 
 
 def main() -> None:
-    """Runs the job once and prints what it took."""
+    """Runs the job once and prints its times."""
     parser = argparse.ArgumentParser(description="Pages per second of the whole Spark job.")
     add_argument(parser)
     parser.add_argument("--repeat", type=int, default=4, metavar="N", help="every shard N times (default: 4)")

@@ -1,4 +1,4 @@
-"""What the stable ABI costs: CPU time of the same pages with kernels that use it and with kernels that don't.
+"""The cost of the stable ABI: CPU time of the same pages with kernels that use it and without.
 
     python bench/stable_abi.py [--shards INPUT...] [--rounds N] [--control] [--write]
 

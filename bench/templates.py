@@ -2,9 +2,8 @@
 
     python bench/templates.py [--megabytes N...] [--write]
 
-The site: pages in the markup of one page, each with paragraphs of other annotated pages in place of its own,
-drawn anew for every page, until it has so many megabytes of html. Prints Markdown, or, with --write, puts
-it into its section of bench/RESULTS.md.
+The site: pages in the markup of one page, each with randomly drawn paragraphs of other annotated pages, up to
+N megabytes of html. Prints Markdown; --write replaces the section of bench/RESULTS.md instead.
 """
 
 import argparse

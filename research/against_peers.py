@@ -33,7 +33,7 @@ from victor_spark.logs import track
 OURS: Final = "victor"
 PER_PAGE: Final = "peers.jsonl.gz"
 COMPARISON: Final = "peers.json"
-FEWEST: Final = 5
+MIN_PAGES: Final = 5
 """A group of fewer pages isn't shown."""
 
 UNKNOWN: Final = "unknown"
@@ -65,7 +65,7 @@ def compare(rows: Sequence[PageRow], peer_rows: Sequence[PeerRow]) -> dict[str, 
         found[grouping] = {
             group: _compared(names, table[groups == group], sites[groups == group].tolist())
             for group in sorted(set(groups.tolist()) - {""})
-            if (groups == group).sum() >= FEWEST
+            if (groups == group).sum() >= MIN_PAGES
         }
     found["mean over sets"] = _mean_over_sets(found["set"])
     return found
@@ -160,7 +160,7 @@ def _pages(directory: Path, rows: Sequence[PageRow]) -> Iterator[GoldPage]:
 
 
 def _failures(rows: Sequence[PeerRow]) -> dict[str, int]:
-    """Tool → pages that it gave up; they count as an empty output."""
+    """Tool → the number of pages on which it failed; they count as an empty output."""
     failed = [row.peer for row in rows if row.failure]
     return {name: failed.count(name) for name in dict.fromkeys(row.peer for row in rows)}
 
@@ -195,7 +195,7 @@ def _parser() -> argparse.ArgumentParser:
         default=research.RESULTS,
         help="has out_of_fold.jsonl.gz, takes the results (default: %(default)s)",
     )
-    parser.add_argument("--again", action="store_true", help="run the peers though their results are there")
+    parser.add_argument("--again", action="store_true", help="run the peers also where results exist")
     parser.add_argument("--jobs", metavar="N", type=int, default=2, help="processes (default: 2)")
     return parser
 

@@ -1,4 +1,4 @@
-"""What Lejeune and Zhu (2018) conclude from their tables, each conclusion tried on the figures found here."""
+"""The conclusions that Lejeune and Zhu (2018) draw from their tables, each tested on our own figures."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 Journalists repeat what matters in the salient places of a text. So a text is relevant when a string
 is repeated in at least two of its zones and is (nearly) the name of a disease. Characters only: no
-tokeniser, no stemmer, the same for every language; 80 % of a name do, which takes the place of morphology.
+tokeniser, no stemmer, the same for every language; 80 % of a name suffice, in place of morphology.
 """
 
 import math
@@ -22,12 +22,12 @@ LANGUAGES: Final = ("en", "zh", "el", "pl", "ru")
 """Languages with a lexicon, in the order of Table 7."""
 
 THRESHOLD: Final = 0.8
-_PERFECT: Final = 0.99  # what a whole name scores, so that its place still counts
-_OTHER_INITIAL: Final = 0.1  # the string begins with another letter than the name
-_DEEP: Final = 0.1  # no occurrence in the first two or the last two zones
+_MAX_RATIO: Final = 0.99  # the ratio of a whole name, so that its place still counts
+_INITIAL_PENALTY: Final = 0.1  # the string begins with another letter than the name
+_MIDDLE_PENALTY: Final = 0.1  # no occurrence in the first two or the last two zones
 _FEW_SENTENCES: Final = 5
 _SHORT_PIECE: Final = 2
-_NEVER: Final = 1 << 40
+_NO_LENGTH: Final = 1 << 40  # beyond all numbers of zones and lengths of names
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Evidence:
 
 
 NONE: Final = Evidence(0.0)
-"""What a text without any match gets."""
+"""The result for a text without any match."""
 
 
 @cache
@@ -108,7 +108,7 @@ def _matches(parts: Sequence[str], names: Sequence[str]) -> Iterator[Evidence]:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """What a row of the suffix array is part of: a zone (its number) or a name (its length)."""
+    """The owner of each row of the suffix array: a zone (its number) or a name (its length)."""
 
     zone_low: Int64  # number of the zone; a name: beyond all numbers ...
     zone_high: Int64  # ... below all numbers
@@ -120,9 +120,9 @@ class _Rows:
     def of(cls, text: Joined, array: SuffixArray, n_zones: int, names: Sequence[str]) -> "_Rows":
         owner = text.owner[array.order]
         in_zone = owner < n_zones
-        lengths = np.array([_NEVER] * n_zones + [len(name) for name in names], dtype=np.int64)
+        lengths = np.array([_NO_LENGTH] * n_zones + [len(name) for name in names], dtype=np.int64)
         return cls(
-            zone_low=np.where(in_zone, owner, _NEVER),
+            zone_low=np.where(in_zone, owner, _NO_LENGTH),
             zone_high=np.where(in_zone, owner, -1),
             name_length=lengths[owner],
             name=owner - n_zones,
@@ -139,9 +139,9 @@ class _Rows:
 
     def nearest(self, length: int, first: int, end: int) -> tuple[float, int]:
         """The share of the name that the string is, less the penalty, and the name where that is most."""
-        rows = first + np.flatnonzero(self.name_length[first:end] < _NEVER)
+        rows = first + np.flatnonzero(self.name_length[first:end] < _NO_LENGTH)
         ratios = length / self.name_length[rows]
-        ratios = np.minimum(ratios, _PERFECT) - np.where(self.is_initial[rows], 0.0, _OTHER_INITIAL)
+        ratios = np.minimum(ratios, _MAX_RATIO) - np.where(self.is_initial[rows], 0.0, _INITIAL_PENALTY)
         best = int(np.argmax(ratios))
         return max(0.0, float(ratios[best])), int(self.name[rows[best]])
 
@@ -157,7 +157,7 @@ def _places(text: Joined, positions: Int64, parts: Sequence[str]) -> list[float]
 
 
 def score(ratio: float, places: Sequence[float]) -> float:
-    """How sure a match of this ratio at these places (sorted, nearest to an end first) makes us."""
+    """The score of a match with this ratio at these places (sorted, nearest to an end of the text first)."""
     nearest, second = places[0], places[min(1, len(places) - 1)]
     if nearest == 1:
         value = ratio
@@ -165,4 +165,4 @@ def score(ratio: float, places: Sequence[float]) -> float:
         value = ratio ** (1 + nearest * second)
     else:
         value = ratio ** (1 + nearest * math.log(second))
-    return value if not {0, 1}.isdisjoint(places) else value - _DEEP
+    return value if not {0, 1}.isdisjoint(places) else value - _MIDDLE_PENALTY

@@ -1,4 +1,4 @@
-"""Judges cleaners by a task that comes after them: finding reports of epidemics in news pages.
+"""Evaluates cleaners by a later task: finding reports of epidemics in news pages.
 
 The DAnIEL classifier (el, en, pl, ru, zh) reads the pages as each cleaner left them, and as people cleaned
 them (the row `reference`); precision, recall and F1 are those of its answers, in the layout of Table 7 of
@@ -31,7 +31,7 @@ _LISTED_FAILURES: Final = 20
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Judges the cleaners and returns the exit code."""
+    """Evaluates the cleaners and returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
         return run(options)
@@ -46,12 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--jobs is at least 1")
     plan = findings.plan(arguments.cleaner, intrinsic=False)
     if not arguments.output:
-        return _judge(arguments, plan, None)
+        return _evaluate(arguments, plan, None)
     with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
-        return _judge(arguments, plan, output)
+        return _evaluate(arguments, plan, output)
 
 
-def _judge(arguments: argparse.Namespace, plan: Plan, output: Path | None) -> int:
+def _evaluate(arguments: argparse.Namespace, plan: Plan, output: Path | None) -> int:
     pages = extrinsic.labelled(page for path in arguments.gold for page in gold.read(Path(path)))
     wanted = extrinsic.relevant(pages)
     found = findings.find(pages, plan, n_jobs=arguments.jobs)

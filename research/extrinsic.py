@@ -1,4 +1,4 @@
-"""What cleaning is worth to a later task: epidemics found in pages cleaned by each cleaner (Table 7)."""
+"""The effect of cleaning on a later task: epidemics found in pages that each cleaner cleaned (Table 7)."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass
@@ -19,7 +19,7 @@ _NAMES: Final = {"en": "English", "zh": "Chinese", "el": "Greek", "pl": "Polish"
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Pages by what the classifier says and what is true."""
+    """Numbers of pages by the answer of the classifier and the annotation."""
 
     true_positives: int = 0
     false_positives: int = 0
@@ -73,7 +73,7 @@ def _wanted(page: GoldPage) -> bool | None:
 
 
 def reference(pages: Iterable[GoldPage]) -> list[Finding]:
-    """What the classifier says of the gold cleaning."""
+    """The answers of the classifier for the gold texts."""
     return [_of_gold(page) for page in pages]
 
 
@@ -116,13 +116,12 @@ Table: TypeAlias = Mapping[str, Mapping[str, Counts]]
 def figures(table: Table) -> dict[str, dict[str, dict[str, Any]]]:
     """Counts and percentages as plain dicts, ready for JSON."""
     return {
-        cleaner: {language: asdict(own) | _shares(own) for language, own in row.items()}
+        cleaner: {
+            language: {**asdict(own), "precision": own.precision, "recall": own.recall, "f1": own.f1}
+            for language, own in row.items()
+        }
         for cleaner, row in table.items()
     }
-
-
-def _shares(own: Counts) -> dict[str, float | None]:
-    return {"precision": own.precision, "recall": own.recall, "f1": own.f1}
 
 
 def lines(table: Table) -> str:

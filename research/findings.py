@@ -1,4 +1,4 @@
-"""Pages and cleaners → what each output has in common with the gold, and whether it tells of an epidemic."""
+"""Pages and cleaners → the overlap of each output with the gold, and whether it reports an epidemic."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ SECONDS: Final = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One page as one cleaner left it. A page on which the cleaner fails has no text; `failure` says why."""
+    """The result of one cleaner on one page. If the cleaner fails, it has no text, and a `failure`."""
 
     cleaner: str
     id: str
@@ -34,7 +34,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a process needs: which cleaners, their models, and whether overlaps are wanted. All of it pickles.
+    """The cleaners of a process, their models, and whether overlaps are wanted. All fields pickle.
 
     `variants` are cleaners with another model than their own: name of the row → name of the cleaner.
     """
@@ -116,7 +116,7 @@ def overlaps(ours: str, wanted: str) -> dict[str, Overlap]:
 
 
 def evidence(page: GoldPage, text: str) -> Evidence:
-    """What the classifier says of the text; nothing where the page's language has no lexicon."""
+    """The answer of the classifier for the text; NONE if the page's language has no lexicon."""
     if page.language not in daniel.LANGUAGES:
         return daniel.NONE
     return daniel.classify(text, daniel.lexicon(page.language))

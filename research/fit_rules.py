@@ -2,7 +2,7 @@
 
 `python -m research.fit_rules kimatu` takes a fixed sample of the training split of
 every set (at most 60 pages each), fits, writes conf/kimatu.toml and prints word F1 on a like sample of
-the dev split. Nothing is random: the same data gives the same file. What the papers give stays as it is.
+the dev split. Nothing is random: the same data gives the same file. Constants of the papers are not changed.
 """
 
 import argparse
@@ -65,7 +65,7 @@ CHOSEN: Final = frozenset({"heading_words"})
 """By hand: it says which kept elements are headings, not what is kept."""
 
 Keep: TypeAlias = Callable[[Any], Bool]
-"""What a set of constants keeps of one page, whose share that doesn't depend on them is done."""
+"""The blocks of one page that given constants keep; the work that does not depend on them is done once."""
 
 
 Score: TypeAlias = Callable[[Any], Float64]
@@ -75,7 +75,7 @@ Variants: TypeAlias = dict[str, tuple[Any, float]]
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How one cleaner is fitted: its constants, their file, what is done once a page, and the search."""
+    """How one cleaner is fitted: its constants, their file, the work once a page, and the search."""
 
     kind: type
     file: str
@@ -94,7 +94,7 @@ def _fit_kimatu(score: Score, start: Any) -> Variants:
 
 @dataclass(frozen=True, slots=True)
 class _LineBlock:
-    """The constants of `line-block`, and what the paper leaves open or contradicts itself in.
+    """The constants of `line-block`, and the choices where the paper is open or contradicts itself.
 
     `rule`: `all` is the paper's step 4, which asks for all three features; `rescue` is its step 3, the first
     two or the third. `thresholds`: the paper's `constant` ones, or its adaptive mode, multiples of a
@@ -110,7 +110,7 @@ class _LineBlock:
 
 
 _SHIPPED: Final = ("rescue", "deviation", "frequency")
-"""What victor_spark/extractors/line_block.py does."""
+"""The choices of victor_spark/extractors/line_block.py."""
 
 
 def _line_block_keep(page: LabelledPage) -> Keep:
@@ -129,7 +129,7 @@ def _line_block_keep(page: LabelledPage) -> Keep:
 
 
 def _is_content(features: Features, options: _LineBlock) -> Bool:
-    """Which line-blocks a variant takes for content."""
+    """Which line-blocks are content by a variant."""
     if options.title_density == "printed":
         features = replace(features, tkd=np.where(features.tkd > 0, 1 - 1 / np.maximum(features.tkd, 1), 0.0))
     limits = options.constant

@@ -399,7 +399,7 @@ def documentation(page: Page) -> None:
 
 
 def service(page: Page) -> None:
-    """What a company offers, in short sections."""
+    """The services of a company, in short sections."""
     page.put("h1", page.phrase(3, 8), "title", keep=True)
     for _ in range(page.random.randint(4, 14)):
         page.open("section", "feature")

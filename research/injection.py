@@ -1,4 +1,4 @@
-"""Sites made of clean texts and injected templates: how much of them is found, what is lost beside.
+"""Sites of clean texts with injected templates: the share that is removed, and the clean text that is lost.
 
 The texts are gold texts of unrelated pages; the templates are invented here, another set for every
 site, with dates, times, numbers, addresses and session ids that change from page to page.
@@ -66,7 +66,7 @@ def site(texts: Sequence[str], seed: int, *, everywhere: bool) -> Site:
 
 
 class _Places:
-    """What one site puts around its texts."""
+    """The templates of one site, and their places around a text."""
 
     def __init__(self, dice: random.Random, *, everywhere: bool) -> None:
         self._dice, self._everywhere = dice, everywhere
@@ -127,7 +127,7 @@ class _Places:
 
 
 class _Filler:
-    """Puts one page's dates, numbers and ids where a template leaves room."""
+    """Puts one page's dates, numbers and ids into templates."""
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice
@@ -197,7 +197,7 @@ def _point(n_pages: int, everywhere: bool, found: Sequence[Recovery]) -> Point:
 
 
 def recovery(made: Site, settings: MiningSettings = MiningSettings()) -> Recovery:
-    """What mining a site and applying its templates to the same pages removes."""
+    """The tokens removed when a site is mined and its templates are applied to the same pages."""
     found = mine("injected.example", made.texts, settings)
     matcher = Matcher(((t.tokens, t.regex) for t in found.templates), settings.view)
     total = Recovery(0, 0, 0, 0)

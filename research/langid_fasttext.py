@@ -16,7 +16,7 @@ from victor_spark.langid.fasttext_model import LABEL, OURS
 from victor_spark.langid.normalise import normalised
 
 LEAST_THREADS: Final = 12
-"""fastText 0.9.3 initialises a tenth of the weights a thread: with fewer than 11, some are garbage."""
+"""Each thread of fastText 0.9.3 initialises a tenth of the weights; less than 11 leave some uninitialised."""
 _PIECE_LENGTHS: Final = (4, 9, 20)
 _LEAST_WORDS: Final = 40_000
 _MOST_WORDS: Final = 80_000

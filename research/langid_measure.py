@@ -1,9 +1,9 @@
-"""How good identification, the block features and the repair of misread text are, on test texts by language.
+"""The quality of identification, block features and repair of misread text, on test texts by language.
 
 python -m research.langid_measure DATA/langid/test
 
-prints what repair does to good and to misread texts, and the figures of identification on the parts of the
-files that come after those of metrics.json. A test folder holds one text file a language (`cs.txt`, `.gz`
+prints the effect of repair on good and on misread texts, and the figures of identification on the parts of
+the files that come after those of metrics.json. A test folder holds one text file a language (`cs.txt`, `.gz`
 and `.xz` too), one sentence a line.
 """
 
@@ -57,8 +57,8 @@ N_WORDS, N_TEXTS = 60, 30
 """Of the texts whose charset is misread: their words, and how many there are of a language."""
 NEXT: Final = ((20, 300, 300), (N_WORDS, N_TEXTS, 100))
 """Words of a text, texts of a file that metrics.json is about, and how many of those after them are read."""
-FEWEST: Final = 50
-LEAST_HIGH: Final = 4
+MIN_TEXTS: Final = 50
+MIN_HIGH_BYTES: Final = 4
 """A text with fewer characters that change is not counted as broken."""
 MOJIBAKE: Final[Mapping[str, tuple[list[tuple[str, str]], Mapping[str, str]]]] = {
     "legacy read as utf-8": ([(name, "utf-8") for name in _WRITTEN], _WRITTEN),
@@ -127,7 +127,7 @@ def auc(scores: npt.NDArray[np.float32], positive: npt.NDArray[np.bool_]) -> flo
 
 
 def misread(text: str, written_in: str, read_as: str) -> str:
-    """The text as a browser shows it that takes its bytes for another charset's.
+    """The text as a browser shows it that decodes its bytes by another charset.
 
     Characters the charset doesn't have are left out, bytes it leaves undefined become C1 controls.
     """
@@ -146,7 +146,7 @@ def mojibake(tests: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
                 broken[kind] += [
                     misread(text, written_in, read_as)
                     for text in tests.get(language, ())
-                    if sum(byte > 0x7F for byte in text.encode(written_in, "ignore")) >= LEAST_HIGH
+                    if sum(byte > 0x7F for byte in text.encode(written_in, "ignore")) >= MIN_HIGH_BYTES
                 ]
     return broken
 
@@ -163,11 +163,11 @@ def repaired(text: str, profiles: Profiles) -> tuple[str, bool]:
 
 
 def repair_lines(texts: Sequence[str], profiles: Profiles) -> Iterator[str]:
-    """What repair does to good texts, and to the same texts in UTF-8 read as windows-1252."""
+    """The effect of repair on good texts, and on the same texts in UTF-8 read as windows-1252."""
     changed = [text for text in texts if repaired(text, profiles)[0] != text]
     yield f"good texts: {len(texts)}, changed: {len(changed)}"
     yield from changed
-    high = [text for text in texts if sum(byte > 0x7F for byte in text.encode()) >= LEAST_HIGH]
+    high = [text for text in texts if sum(byte > 0x7F for byte in text.encode()) >= MIN_HIGH_BYTES]
     found = [(text, *repaired(misread(text, "utf-8", "windows-1252"), profiles)) for text in high]
     exact = sum(text == after for text, after, _ in found) / len(found)
     dropped = sum(text != after and damaged for text, after, damaged in found) / len(found)
@@ -175,9 +175,9 @@ def repair_lines(texts: Sequence[str], profiles: Profiles) -> Iterator[str]:
 
 
 def unseen_lines(folder: Path, profiles: Profiles) -> Iterator[str]:
-    """Identification on the next texts of each file that has FEWEST of them."""
+    """Identification on the next texts of each file that has MIN_TEXTS of them."""
     short, long = ({name: _next(path, name, *each) for name, path in texts(folder).items()} for each in NEXT)
-    short = {name: found for name, found in short.items() if len(found) >= FEWEST}
+    short = {name: found for name, found in short.items() if len(found) >= MIN_TEXTS}
     for name, identify in IDENTIFIERS.items():
         yield f"{name}: {accuracy(identify(profiles), short)[1]:.1%} grouped, {len(short)} labels"
     for kind, broken in mojibake(long).items():

@@ -1,4 +1,4 @@
-"""Titles, authors and days that are read from pages, beside the annotated ones.
+"""The quality of metadata: titles, authors and days of pages compared with the annotated ones.
 
 python -m research.metadata --data DATA [--output docs/metadata.md]
 
@@ -42,11 +42,11 @@ _KINDS: Final = {
     "text": "text",
     "nothing": "nothing found",
 }
-"""Kinds of sources by the first word of what `Metadata.sources` says; all others are marks of elements."""
+"""First word of a source in `Metadata.sources` → its kind; all others are marks of elements."""
 
 
 class Stated(NamedTuple):
-    """What a page states, as annotated or as read: its title, the names of its authors, its ISO date."""
+    """Title, names of authors and ISO date of a page, as annotated or as read."""
 
     title: str | None
     authors: Sequence[str]
@@ -58,7 +58,7 @@ Reader = Callable[[str, str | None], tuple[Stated, Mapping[str, str]]]
 
 
 def by_victor(html: str, url: str | None) -> tuple[Stated, Mapping[str, str]]:
-    """What victor-spark reads."""
+    """The metadata that victor-spark reads."""
     found = metadata(html.encode("utf-8", "replace"), url)
     names = dict(zip(FIELDS, ("title", "authors", "date"), strict=True))
     sources = {field: found.sources[name] for field, name in names.items() if name in found.sources}
@@ -66,7 +66,7 @@ def by_victor(html: str, url: str | None) -> tuple[Stated, Mapping[str, str]]:
 
 
 def by_trafilatura(html: str, url: str | None) -> tuple[Stated, Mapping[str, str]]:
-    """What trafilatura reads."""
+    """The metadata that trafilatura reads."""
     from trafilatura.metadata import extract_metadata
 
     found = extract_metadata(html, default_url=url, extensive=True)
@@ -74,7 +74,7 @@ def by_trafilatura(html: str, url: str | None) -> tuple[Stated, Mapping[str, str
 
 
 def by_resiliparse(html: str, _: str | None) -> tuple[Stated, Mapping[str, str]]:
-    """What resiliparse reads: the `title` element."""
+    """The metadata that resiliparse reads: the `title` element."""
     from resiliparse.parse.html import HTMLTree
 
     return Stated(HTMLTree.parse(html).title, (), None), {}

@@ -30,7 +30,7 @@ SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class PeerRow:
-    """The overlap of one tool's text with the gold's words; `failure` says why there is none."""
+    """The overlap of one tool's text with the gold's words; `failure` is the reason if there is none."""
 
     set: str
     id: str
@@ -60,7 +60,7 @@ def measure(pages: Iterable[GoldPage], names: Sequence[str], *, n_jobs: int) -> 
     The language of a page is its annotation's: jusText alone looks at it.
     """
     work = contained.Work(
-        make=partial(_judge, tuple(names)),
+        make=partial(_measurer, tuple(names)),
         n_steps=len(names),
         failed=partial(_failed, tuple(names)),
         seconds=SECONDS,
@@ -84,7 +84,7 @@ def read(path: Path) -> list[PeerRow]:
         raise InputError(f"{path}: no results of peers ({error})") from error
 
 
-def _judge(names: tuple[str, ...]) -> Callable[[GoldPage, int], Iterator[PeerRow]]:
+def _measurer(names: tuple[str, ...]) -> Callable[[GoldPage, int], Iterator[PeerRow]]:
     tools = {name: peers.extractor(name) for name in names}
     no_blocks = labelling.label(GoldPage("", "", "", "")).page.blocks
 

@@ -1,4 +1,4 @@
-"""The shipped model beside the one before it, page by page, both out of fold.
+"""The shipped model compared with the one before it, page by page, both out of fold.
 
 python -m research.previous --data PAGES
 
@@ -31,7 +31,7 @@ ALL, OLD, MEAN_OLD, MEAN = "all", "older sets", "mean over older sets", "mean ov
 
 
 class Measured(NamedTuple):
-    """A page, by what it is grouped and resampled."""
+    """A page, with the fields by which pages are grouped and resampled."""
 
     set: str
     id: str

@@ -16,7 +16,7 @@ N_WORST: Final = 30
 
 
 def preferences(curve: Sequence[Mapping[str, float]]) -> Iterator[str]:
-    """How precision and recall trade by beta, and which betas `--prefer` has."""
+    """Precision and recall by beta, with the betas of `--prefer`."""
     named = {round(beta, 3): f"`--prefer {name}`" for name, beta in decision.PREFERENCES.items()} | {
         1.0: "default"
     }

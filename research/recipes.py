@@ -1,4 +1,4 @@
-"""What more sets in training bring: recipes side by side, out of fold, and decisions by groups of blocks.
+"""The gain from more sets in training: recipes compared out of fold, and decisions by groups of blocks.
 
 python -m research.recipes --data PAGES --generated generated.jsonl --folds 0 1 2 --scratch DIR
 
@@ -55,7 +55,7 @@ Scores = dict[str, dict[tuple[str, str], float]]
 def taught(
     recipe: str, pages: Sequence[LabelledPage], generated: Sequence[LabelledPage]
 ) -> list[TrainingPage]:
-    """What a recipe trains on, of these pages."""
+    """The training pages of a recipe."""
     if recipe == OLDER:
         pages = [page for page in pages if page.gold.set not in sample.NEWER]
     found = crf.training_pages(pages)
@@ -110,7 +110,7 @@ def _key(page: LabelledPage) -> tuple[str, str]:
 
 
 def scores_of(options: argparse.Namespace, pages: Sequence[LabelledPage]) -> Scores:
-    """Trains what is missing, and judges."""
+    """Trains the missing models, and measures all."""
     generated = [labelling.label(page) for page in gold.read(options.generated)] if options.generated else []
     recipes = [recipe for recipe in (OLDER, APART, ONE, GENERATED) if recipe in options.recipes]
     fold_of = trials.fold_of(pages, N_FOLDS)

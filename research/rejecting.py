@@ -1,7 +1,7 @@
-"""What the expected F1 is good for: giving up pages with nothing to keep, and dropping doubtful ones.
+"""Uses of the expected F1: rejecting pages without content, and dropping pages of doubtful quality.
 
-Everything is made of results out of fold (`victor train crf` leaves them in the model directory), without
-training or cleaning again.
+All figures are computed from the results out of fold that `victor train crf` writes to the model directory,
+without training or cleaning again.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ RANGES: Final = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What happens when pages below an expected F1 are given up; the F1 is over all pages."""
+    """The effect of rejecting pages below an expected F1; the F1 is over all pages."""
 
     least: float
     n_empty_rejected: int

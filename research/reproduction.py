@@ -1,4 +1,4 @@
-"""What is in docs/evaluation.md: the tables of Lejeune and Zhu (2018) computed here, theirs in brackets."""
+"""The content of docs/evaluation.md: our figures for Lejeune and Zhu (2018), with theirs in brackets."""
 
 import json
 from collections import Counter
@@ -31,7 +31,7 @@ _CLEANEVAL: Final = ("TO", "TM", "IU", "CHA", "CHA-4")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Pages, what every cleaner made of them, and which of them report an epidemic."""
+    """Pages, the results of every cleaner, and the ids of the pages that report an epidemic."""
 
     pages: tuple[GoldPage, ...]
     rows: Mapping[str, Sequence[Finding]]
@@ -63,7 +63,7 @@ def _pages(tested: Measured, cleaneval: Measured) -> str:
     n_relevant = Counter(page.language for page in tested.pages if page.id in tested.relevant)
     rows = [[_NAMES[code], str(n[code]), str(n_relevant[code])] for code in daniel.LANGUAGES]
     rows.append(["All", str(n.total()), str(n_relevant.total())])
-    failed = Counter(row.failure.partition(":")[0] for row in tested.rows[_first(tested)] if row.failure)
+    failed = Counter(row.failure.partition(":")[0] for row in next(iter(tested.rows.values())) if row.failure)
     lost = [f"{n} pages that no cleaner sees count as empty ({why})." for why, n in failed.items()]
     table = markdown(["language", "pages", "relevant"], rows)
     return "\n\n".join([table, *lost, f"CleanEval-dev: {len(cleaneval.pages)} pages."])
@@ -83,16 +83,12 @@ def _training_pages(tested: Measured) -> str:
 
 
 def _wrong_words(tested: Measured) -> str:
-    """What NCleaner keeps of English pages, whose language it knows."""
+    """The words that NCleaner keeps of English pages, the language that it is trained on, by kind."""
     english = [page for page in tested.pages if page.language == "en"]
     n_words = wrong_words.count(english, claims.NC)
     total = max(1, sum(n_words.values()))
     body = [[kind, str(n), percent(n / total)] for kind, n in n_words.items()]
     return markdown([f"words that `{claims.NC}` keeps of the {len(english)} English pages", "n", "%"], body)
-
-
-def _first(tested: Measured) -> str:
-    return next(iter(tested.rows))
 
 
 def _table_5(tested: Measured) -> str:
@@ -162,7 +158,7 @@ def _table_7(tested: Measured) -> str:
 
 
 def zones_section(tested: Measured) -> str:
-    """What the classifier finds when paragraphs are lost."""
+    """The quality of the classifier on texts that lack paragraphs."""
     names = [name for name in (claims.BP, REFERENCE) if name in tested.rows]
     body = [
         [f"`{name}`", form, percent(own.precision), percent(own.recall), percent(own.f1)]
@@ -187,7 +183,7 @@ def _cleaneval(tested: Measured) -> str:
 
 
 def _claims(tested: Measured) -> str:
-    """What the paper concludes, and whether it comes out here."""
+    """The conclusions of the paper, and whether our figures confirm them."""
     body = [
         [claim, figures, "yes" if holds else "**no**"]
         for claim, figures, holds in claims.tried(tested.rows, tested.relevant)

@@ -15,13 +15,13 @@ Grid: TypeAlias = Mapping[str, Sequence[Any]]
 """Field of a dataclass ("near"), or of one inside it ("steps.near") → the values to try."""
 
 MAX_ROUNDS: Final = 4
-SURE: Final = 1.96
+N_STANDARD_ERRORS: Final = 1.96
 """Standard errors on one side of a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageBag:
-    """What word F1 of a page needs: for each of its words the block, and the gold word's id or -1."""
+    """The words of a page for word F1: the block of each, and the id of the gold word or -1."""
 
     rows: Int32
     ids: Int32
@@ -50,9 +50,9 @@ def coordinate(
 ) -> tuple[T, float]:
     """The best constants found by trying all values of one field at a time, until a round gains nothing.
 
-    `score` gives F1 per page. A value is taken when its mean gain is above SURE standard errors of
-    the gain over pages: less says nothing about other pages. Starts with the first value of each
-    field; what the grid doesn't name stays as `given`. Returns the constants and their mean F1.
+    `score` gives F1 per page. A value is used when its mean gain is above N_STANDARD_ERRORS standard errors
+    over pages; a smaller gain may be chance. Starts with the first value of each field; fields that the
+    grid does not name stay as `given`. Returns the constants and their mean F1.
     """
     best = given
     for name, values in grid.items():
@@ -75,7 +75,7 @@ def coordinate(
 
 def _is_better(found: Float64, reached: Float64) -> bool:
     gain = found - reached
-    return bool(gain.mean() > max(SURE * gain.std() / np.sqrt(len(gain)), 0.0))
+    return bool(gain.mean() > max(N_STANDARD_ERRORS * gain.std() / np.sqrt(len(gain)), 0.0))
 
 
 def get(constants: Any, name: str) -> Any:

@@ -1,12 +1,12 @@
-"""What the site's other pages contribute: fits models/sites, and measures it on sites with gold pages.
+"""The gain from the other pages of a site: fits models/sites, and measures it on sites with gold pages.
 
 python -m research.sites split --data DATA --to DIR       for each of five folds, the pages of all other sites
 victor train crf --data DIR/0 --features victor-3 --algorithm lbfgs --iterations 60 --folds 0 --output M/0
 python -m research.sites measure --data DATA --models M
 python -m research.sites page --output docs/sites.md
 
-Each page is cleaned by the model of its fold, which has not seen its site; sites of folds without a model in
-M are left out. `measure` writes sites.json in --results; with --fit, it also fits the site model.
+Each page is cleaned by the model of its fold, which is trained without its site; sites of folds without a
+model in M are left out. `measure` writes sites.json in --results; with --fit, it also fits the site model.
 """
 
 import argparse
@@ -50,18 +50,18 @@ from victor_spark.words import block_words, words
 
 MORE: Final = ("fundus", "aed")
 """Sets of DATA/more that are used beside all of DATA/pages."""
-FEWEST: Final = 3
+MIN_PAGES: Final = 3
 """Gold pages of a site that is measured."""
-MANY: Final = 5
+MANY_PAGES: Final = 5
 N_FOLDS: Final = 5
 COMMON: Final = (0.0, 0.5, 1.0, 1.5, 2.0)
 REPEATED: Final = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 CALIBRATION: Final = (0.8, 0.85, 0.9, 0.95, 1.0)
 START: Final = SiteModel(weight=0.9, prior_pages=1.0, common=0.0, repeated=0.0, calibration=1.0)
 """The plain consensus, which has no fitted number: the page counts as one more page of its layout."""
-NEAR: Final = 0.001
+TOLERANCE: Final = 0.001
 """Of all parameters whose F1 is within this of the best, the smallest are taken: the optimum is flat."""
-RUN: Final = 4
+RUN_WORDS: Final = 4
 """Words of a run; it counts in blocks whose runs are on more than RUNS_REPEAT of the pages, in the mean."""
 RUNS_REPEAT: Final = 0.5
 GOLD_P: Final = np.array([[0.98, 0.0, 0.02], [0.0, 0.98, 0.02], [0.0, 0.02, 0.98]])
@@ -77,7 +77,7 @@ N_WORST: Final = 20
 
 @dataclass(frozen=True)
 class Cleaned:
-    """A page after the first pass, and what is needed to measure any choice of its blocks.
+    """A page after the first pass, with the data to measure any choice of its blocks.
 
     `found` is the number of the gold's distinct word per word of the page (-1: not in the gold), `rows` the
     block of each; `gold` counts the gold's words. `labels` are those of the blocks by the gold.
@@ -121,7 +121,7 @@ def annotated(data: Path) -> list[GoldPage]:
 
 def measured(pages: Sequence[GoldPage]) -> set[str]:
     """The sites with enough pages."""
-    return {site for site, n in Counter(map(gold.site, pages)).items() if n >= FEWEST}
+    return {site for site, n in Counter(map(gold.site, pages)).items() if n >= MIN_PAGES}
 
 
 def fold_of(pages: Sequence[GoldPage]) -> np.ndarray:
@@ -183,7 +183,7 @@ def cleaned(pages: Sequence[GoldPage], model: Path | None) -> Iterator[Cleaned]:
 
 
 def known(pages: Sequence[Contributions]) -> Known:
-    """What is known of a site that has pages with these contributions."""
+    """The sums of a site whose pages have these contributions."""
     return Known(len(pages), added(pages))
 
 
@@ -209,14 +209,14 @@ def fit(f1: dict[tuple[float, float], Float64], chosen: Bool) -> tuple[float, fl
     """(common, repeated): the smallest whose mean F1 of the chosen pages is near the best."""
     means = {parameters: float(values[chosen].mean()) for parameters, values in f1.items()}
     best = max(means.values())
-    return min((parameters for parameters, mean in means.items() if mean >= best - NEAR), key=sum)
+    return min((parameters for parameters, mean in means.items() if mean >= best - TOLERANCE), key=sum)
 
 
 def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit: bool) -> None:
     """Writes all figures of the document, and with `refit` the site model, fitted on all pages."""
     rows = list(out_of_fold(data, models))
     if len({row.page.set for row in rows}) < 2:
-        raise InputError(f"needs sites of two sets, with {FEWEST} pages each, in the folds of {models}")
+        raise InputError(f"needs sites of two sets, with {MIN_PAGES} pages each, in the folds of {models}")
     names = np.array([row.site for row in rows])
     groups = [np.flatnonzero(names == site).tolist() for site in sorted(set(names.tolist()))]
     table = dict(sorted(evidence_of(rows, groups).items()))
@@ -252,7 +252,7 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
         "not shipped: with runs of words": decided(rows, _with_runs(rows, groups, table), shipped)[:, 0],
         sites_page.BOUND: decided(rows, _of_gold(rows, groups), START)[:, 0],
     }
-    many = n_pages >= MANY
+    many = n_pages >= MANY_PAGES
     stored = {
         "model": asdict(shipped),
         "n_pages": len(rows),
@@ -317,11 +317,14 @@ def _with_runs(
 def _runs(blocks: Blocks) -> list[list[str]]:
     bounds = zip(blocks.text_start.tolist(), blocks.text_end.tolist(), strict=True)
     split = [blocks.text[start:end].casefold().split() for start, end in bounds]
-    return [[" ".join(block[i : i + RUN]) for i in range(max(len(block) - RUN, 0) + 1)] for block in split]
+    return [
+        [" ".join(block[i : i + RUN_WORDS]) for i in range(max(len(block) - RUN_WORDS, 0) + 1)]
+        for block in split
+    ]
 
 
 def _of_gold(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]]) -> dict[int, Float32]:
-    """Evidence from the labels that the gold gives the other pages, instead of the model's opinion."""
+    """Evidence from the gold labels of the other pages, instead of the model's marginals."""
     certain = [replace(row, probabilities=GOLD_P[row.labels]) for row in rows]
     return evidence_of(certain, groups)
 
@@ -360,7 +363,7 @@ def _by_language(
     rows: Sequence[Cleaned], one: Float64, other: Float64, sites: np.ndarray, many: Bool
 ) -> list[dict[str, Any]]:
     languages = np.array([row.language or "unknown" for row in rows])
-    often = [name for name, n in Counter(languages[many].tolist()).most_common() if n >= MANY]
+    often = [name for name, n in Counter(languages[many].tolist()).most_common() if n >= MANY_PAGES]
     return [_group(name, one, other, sites, many & (languages == name)) for name in often]
 
 
@@ -411,7 +414,7 @@ def _peers(rows: Sequence[Cleaned], many: Bool, ours: dict[str, Float64]) -> dic
 
 
 def _raw(path: Path, site_model: SiteModel) -> dict[str, Any]:
-    """A site without gold: what changes, and how fast the decision approaches that of the whole site."""
+    """A site without gold: the changes, and how fast the decision approaches that of the whole site."""
     pages = [page for page in cleaned(list(gold.read(path)), None) if len(page.blocks)]
     parts = [contributions(page.blocks, page.probabilities) for page in pages]
     whole = known(parts)
@@ -443,7 +446,7 @@ def _agreement(
     n: int,
     model: SiteModel,
 ) -> float:
-    """F1 by words of what is kept when n pages of the site are known, against what all pages lead to."""
+    """F1 by words of the decision with n pages of the site, against the decision with all pages."""
     random, found = np.random.default_rng(n), []
     for i in targets:
         page = pages[i]

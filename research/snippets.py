@@ -4,8 +4,7 @@ python -m research.snippets --data PAGES
 
 Pages of SET (default: trafilatura_eval), which no model learns from, go through `victor` as shipped and
 through the peers (extra `peers`), all on the canonical HTML. F1 of a page: its wanted snippets that are
-there are right, unwanted ones that are there wrong. Means by language go to snippets.json in --results,
-.
+there are right, unwanted ones that are there wrong. Means by language go to snippets.json in --results.
 """
 
 import argparse
@@ -20,7 +19,7 @@ import numpy as np
 
 import research
 from research import peers_raw
-from research.against_peers import FEWEST, OURS, UNKNOWN, verdict
+from research.against_peers import MIN_PAGES, OURS, UNKNOWN, verdict
 from victor_spark.blocks import Float64
 from victor_spark.errors import EXIT_DONE, VictorError
 from victor_spark.evaluation import evaluate, gold, measures, measuring
@@ -48,7 +47,7 @@ def by_language(rows: Table) -> dict[str, Any]:
     found = {}
     for language in ("all", *sorted(set(languages.tolist()))):
         there = measured & ((languages == language) | (language == "all"))
-        if there.sum() < FEWEST:
+        if there.sum() < MIN_PAGES:
             continue
         means = table[there].mean(axis=0)
         best = 1 + int(means[1:].argmax())
@@ -67,7 +66,7 @@ def by_language(rows: Table) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Judges, writes the figures, prints them."""
+    """Measures, writes the figures, prints them."""
     options = _parser().parse_args(arguments)
     try:
         names = (OURS, *peers_raw.NAMES)

@@ -1,4 +1,4 @@
-"""Elements of Markdown that is made of pages, beside those of annotated Markdown.
+"""The quality of Markdown: its elements compared with those of annotated Markdown.
 
 python -m research.structure --data DATA
 
@@ -26,7 +26,7 @@ from victor_spark.errors import EXIT_DONE, InputError, VictorError
 
 KINDS: Final = ("code", "table", "heading", "list", "link", "image", "formula")
 _FORMULA: Final = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$([^$\n]+?)\$(?![\w$])", re.DOTALL)
-_MOST: Final = 200
+_MAX_ELEMENTS: Final = 200
 """Elements of a kind on a page that are compared."""
 
 Elements = dict[str, list[str]]
@@ -84,7 +84,7 @@ def _last(address: str) -> str:
 
 def score(found: Sequence[str], annotated: Sequence[str]) -> float:
     """The F1 of the similarities of paired elements; one side has some."""
-    left, right = list(found[:_MOST]), list(annotated[:_MOST])
+    left, right = list(found[:_MAX_ELEMENTS]), list(annotated[:_MAX_ELEMENTS])
     total = 0.0
     for text in list(left):
         if text in right:
@@ -105,7 +105,7 @@ def score(found: Sequence[str], annotated: Sequence[str]) -> float:
             used[0].add(i)
             used[1].add(j)
             total += similarity
-    return 2 * total / (len(found[:_MOST]) + len(annotated[:_MOST]))
+    return 2 * total / (len(found[:_MAX_ELEMENTS]) + len(annotated[:_MAX_ELEMENTS]))
 
 
 def by_victor() -> Callable[[str], tuple[str, float]]:

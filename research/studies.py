@@ -1,4 +1,4 @@
-"""What features, stages, more sites, each language and each set are worth: models trained without them.
+"""The gain from features, stages, more sites, each language and each set: models trained without them.
 
 python -m research.studies ablation  --data PAGES
 python -m research.studies curve     --data PAGES
@@ -7,12 +7,12 @@ python -m research.studies sets      --data PAGES
 
 ablation  without each group of features, and each stage alone, on the first of the folds
 curve     from 10, 25, 50 and 100 % of the sites outside of that fold
-languages each language tested with a model that saw none of it, beside the results out of fold
-sets      each set tested with a model that saw none of it, with and without knowing the origins of pages
+languages each language tested with a model that was trained without it, beside the results out of fold
+sets      each set tested with a model that was trained without it, with and without features of origins
 
-Results go to ablation.json, curve.json, languages.json and sets.json in --results as each
-training ends (about a minute of processor time: trees see a tenth of the blocks of a shipped model's, see
---blocks); those that are there stay, --again makes them anew.
+After each training, the results are written to ablation.json, curve.json, languages.json and sets.json in
+--results. A training takes about a minute of processor time, because trees see a tenth of the blocks of a
+shipped model's (--blocks). Results that exist are not computed again, except with --again.
 """
 
 import argparse
@@ -42,7 +42,7 @@ N_FOLDS: Final = 5
 MAX_ITERATIONS: Final = 20
 MOST_BLOCKS: Final = 30_000
 STACKING: Final = 2
-"""What trees learn from, and the folds of their first guesses: a tenth of the blocks of a shipped model's."""
+"""The most blocks that trees learn from, a tenth of a shipped model's; the folds of their first guesses."""
 
 N_LANGUAGES: Final = 6
 N_SETS: Final = 7
@@ -109,7 +109,7 @@ def ablation(pages: Sequence[LabelledPage], store: _Store, options: argparse.Nam
 
 
 def curve(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespace) -> None:
-    """From few sites to all; all of them are the ablation's everything, if that is there."""
+    """From few sites to all; for all sites, the result of the ablation is used if it exists."""
     planned = trials.of_shares(pages, _table(options), _folds(pages, options))
     everything = _Store(store.path.with_name("ablation.json"), again=False).found.get(ALL_STAGES)
     if everything and everything["n_trained"] == len(planned[-1].trained) and not options.again:
@@ -120,7 +120,7 @@ def curve(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namesp
 
 
 def languages(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespace) -> None:
-    """Each language by a model that saw none of it; the base is what was found out of fold."""
+    """Each language by a model that was trained without it; the base are the results out of fold."""
     known = out_of_fold.read(options.results / out_of_fold.FILE_NAME)
     chosen = options.languages or most_common(pages, N_LANGUAGES)
     planned = trials.without_language(pages, _table(options), chosen)
@@ -134,7 +134,7 @@ def languages(pages: Sequence[LabelledPage], store: _Store, options: argparse.Na
 
 
 def sets(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespace) -> None:
-    """Each set by a model that saw none of it; the base is one that knows no origins."""
+    """Each set by a model that was trained without it; the base is a model without features of origins."""
     known = out_of_fold.read(options.results / out_of_fold.FILE_NAME)
     sites = Counter(name for name, _ in {(page.gold.set, page.site) for page in pages})
     chosen = [name for name, _ in sorted(sites.items(), key=lambda item: (-item[1], item[0]))[:N_SETS]]
@@ -227,7 +227,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("study", nargs="+", choices=sorted(STUDIES), help="what to look at, one or more")
+    parser.add_argument("study", nargs="+", choices=sorted(STUDIES), help="one or more studies")
     parser.add_argument("--data", metavar="DIR", type=Path, required=True, help="the annotated pages")
     parser.add_argument(
         "--results",
@@ -247,7 +247,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--blocks", metavar="N", type=int, default=MOST_BLOCKS, help="that trees see (default: %(default)s)"
     )
-    parser.add_argument("--again", action="store_true", help="train though results are there")
+    parser.add_argument("--again", action="store_true", help="train also where results exist")
     return parser
 
 

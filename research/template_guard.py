@@ -1,4 +1,4 @@
-"""How far templates may overrule a trained cleaner: chosen on half of the sites, measured on the others.
+"""Limits for removing templates after a trained cleaner: chosen on half of the sites, measured on the rest.
 
 Recall may fall by no more than half a point on any site, and mean F1 may not fall.
 """
@@ -64,7 +64,7 @@ def _tested(document: Document, templates: SiteTemplates, gold: str) -> Measured
 
 
 def figures(sites: Mapping[str, Sequence[Measured]]) -> dict[str, Any]:
-    """What each guard does to both halves of the sites, and which one the first half chooses."""
+    """The effect of each guard on both halves of the sites, and the guard that the first half chooses."""
     alone = {site: measures.macro(page.alone for page in pages) for site, pages in sites.items()}
     halves = [sorted(site for site in sites if _half(site) == number) for number in (0, 1)]
     if not all(halves):

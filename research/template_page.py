@@ -24,7 +24,7 @@ COMMAND: Final = "python -m research.template_page --data DATA --output docs/tem
 CURVE: Final = "pictures/templates-injection.svg"
 _PARTS_OF_QUALITY: Final = ("precision", "recall", "f1")
 AFTER: Final = f"{CLEANER}, then templates"
-_ENOUGH: Final = 10
+_MIN_PAGES: Final = 10
 """Gold pages of a site, for a row of its own."""
 
 
@@ -59,28 +59,25 @@ def _injection(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _gold(figures: Mapping[str, Any]) -> Iterator[str]:
-    yield _GOLD.format(**{name: figures[name] for name in ("n_pages", "n_folds")}, least=_ENOUGH)
+    yield _GOLD.format(**{name: figures[name] for name in ("n_pages", "n_folds")}, least=_MIN_PAGES)
     if figures["model_format"] != FORMAT:
         yield _OLDER.format(theirs=figures["model_format"], ours=FORMAT)
-    large = [row for row in figures["sites"] if row["n_pages"] >= _ENOUGH]
-    small = [row for row in figures["sites"] if row["n_pages"] < _ENOUGH]
+    large = [row for row in figures["sites"] if row["n_pages"] >= _MIN_PAGES]
+    small = [row for row in figures["sites"] if row["n_pages"] < _MIN_PAGES]
     if not large:
-        raise InputError(f"no site has {_ENOUGH} gold pages, which the tables of docs/templates.md need")
+        raise InputError(f"no site has {_MIN_PAGES} gold pages, which the tables of docs/templates.md need")
     names = list(large[0]["ways"])
     rows = [[row["site"], str(row["n_pages"]), *_cells(row["ways"], names)] for row in large]
     for label, of_sites in ((f"mean of {len(large)} sites", large), (f"{len(small)} smaller sites", small)):
         rows.append([f"**{label}**", str(sum(row["n_pages"] for row in of_sites)), *_means(of_sites, names)])
     yield _table(("site", "pages", *names), rows)
-    lost = {row["site"]: _lost(row["ways"]) for row in figures["sites"]}
+    ways = {row["site"]: row["ways"] for row in figures["sites"]}
+    lost = {site: way[CLEANER]["recall"] - way[AFTER]["recall"] for site, way in ways.items()}
     worst = max(lost, key=lost.__getitem__)
     yield (
         f"Cells: precision / recall / F1. Templates after the CRF (`{AFTER}`) lose most recall on {worst}: "
         f"{100 * lost[worst]:.2f} points."
     )
-
-
-def _lost(ways: Mapping[str, Mapping[str, float]]) -> float:
-    return ways[CLEANER]["recall"] - ways[AFTER]["recall"]
 
 
 def _guard(figures: Mapping[str, Any]) -> Iterator[str]:
@@ -142,7 +139,7 @@ def _rules(rules: Mapping[str, Any]) -> Iterator[str]:
     for cleaner, of_cleaner in rules.items():
         if cleaner == "cpu_minutes":
             continue
-        large = [row for row in of_cleaner if row["n_pages"] >= _ENOUGH]
+        large = [row for row in of_cleaner if row["n_pages"] >= _MIN_PAGES]
         ways = (cleaner, f"{cleaner}, then templates", f"templates, then {cleaner}")
         rows.append([cleaner, *_means(large, ways)])
     yield _table(("cleaner", "alone", "then templates", "templates first"), rows)
@@ -152,7 +149,7 @@ def _groups(figures: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str,
     """All sites, those of one kind, and the large ones."""
     sites = figures["sites"]
     yield "all", sites
-    yield f"with {_ENOUGH} pages or more", [row for row in sites if row["n_pages"] >= _ENOUGH]
+    yield f"with {_MIN_PAGES} pages or more", [row for row in sites if row["n_pages"] >= _MIN_PAGES]
     kinds = figures["kinds"]
     for kind in sorted(set(kinds.values())):
         yield kind, [row for row in sites if kinds[row["site"]] == kind]
@@ -288,7 +285,7 @@ of what it kept of that text is content. They gain most without a trained model 
 `{ALL_TEXT}`). The table has means over sites, by kind of site:"""
 
 _RULES: Final = (
-    f"## After rules\n\nCleaners that need no training, on the sites with {_ENOUGH} pages or more:"
+    f"## After rules\n\nCleaners that need no training, on the sites with {_MIN_PAGES} pages or more:"
 )
 
 _AGREEMENT: Final = """\

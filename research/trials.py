@@ -1,4 +1,4 @@
-"""Models trained to learn what matters: without a group of features, a language, a set, or most sites.
+"""Trials of training: without a group of features, a language, a set, or most sites.
 
 A trial is a table of features, the pages to train on and those to test; its result is the word F1 of each
 page that was tested.
@@ -54,7 +54,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 """Group of features → how their names begin."""
 
 SHARES: Final = (0.1, 0.25, 0.5, 1.0)
-"""Of the sites that teach, for the learning curve; a larger share holds the smaller ones."""
+"""Shares of the training sites, for the learning curve; a larger share contains the smaller ones."""
 
 FIRST_TREES, WITH_CRF, ALL_STAGES = "first trees alone", "trees, then CRF", "trees, CRF, trees"
 
@@ -81,7 +81,7 @@ def labelled(directory: Path) -> list[LabelledPage]:
 
 
 def train(trial: Trial, pages: Sequence[LabelledPage], options: TrainingOptions) -> Model:
-    """The model of the trial's pages; those whose labels aren't reliable teach nothing."""
+    """The model of the trial's pages; those whose labels are not reliable are left out."""
     return crf.train(
         [pages[row] for row in trial.trained if labelling.trainable(pages[row])], trial.table, options
     )
@@ -111,7 +111,7 @@ STAGES: Final[Mapping[str, Marginals]] = {
     WITH_CRF: _with_crf,
     ALL_STAGES: marginals,
 }
-"""How far a page goes → P(header), P(text), P(other) there."""
+"""The last stage that is used → the function that gives P(header), P(text), P(other)."""
 
 
 def of_group(table: FeatureTable, group: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A quick model that has never seen the sites of some sets: what a trained cleaner is worth there."""
+"""A quick model trained without the sites of some sets, to measure a trained cleaner on unseen sites."""
 
 from collections.abc import Collection
 from pathlib import Path

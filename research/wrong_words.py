@@ -18,7 +18,7 @@ _LINK: Final = np.uint64(1 << list(CONTAINERS).index("a"))
 
 
 def count(pages: Iterable[GoldPage], cleaner: str) -> dict[str, int]:
-    """Kind → words kept, over the pages whose blocks can be told right or wrong."""
+    """Kind → words kept, over the pages with reliable block labels."""
     clean = measuring.cleaner(cleaner, pipeline.models(pipeline.Settings(cleaner)))
     totals = np.zeros(len(KINDS))
     for page in pages:

@@ -1,4 +1,4 @@
-"""How much the classifier hangs on paragraphs: texts without their first line, and in one paragraph."""
+"""How far the classifier depends on paragraphs: texts without their first line, and in one paragraph."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ FORMS: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 def by_form(pages: Sequence[GoldPage], cleaner: str | None) -> dict[str, Counts]:
-    """Form → counts over all pages, of what a cleaner leaves of them; None: of the gold cleaning."""
+    """Form → counts over all pages, of the texts of a cleaner; None: of the gold texts."""
     texts = [page.gold or "" for page in pages] if cleaner is None else _texts(pages, cleaner)
     wanted = extrinsic.relevant(pages)
     reference = extrinsic.reference(pages)

@@ -1,4 +1,4 @@
-"""What pages are given up at which expected F1, and what dropping doubtful pages leaves."""
+"""The pages that are rejected by each expected F1, and the pages left when doubtful ones are dropped."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from research.out_of_fold import Decided, PageRow
 
 
 def row(number: int, expected: float, *, n_gold: int, n_common: int, bar: float = 0.2) -> PageRow:
-    """A page of whose 10 words kept `n_common` are right; given up below the bar."""
+    """A page of whose 10 words kept `n_common` are right; rejected below the bar."""
     kept = Decided(10, n_common, expected)
     decided = kept if expected >= bar else Decided(0, 0, 0.0)
     return PageRow("news", str(number), f"site{number}", "en", None, 0, n_gold, decided, kept)

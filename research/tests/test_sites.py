@@ -13,7 +13,7 @@ def test_the_smallest_numbers_near_the_best_are_fitted_on_the_chosen_pages_alone
     f1 = {
         (0.0, 0.0): np.array([0.5, 0.9]),
         (0.5, 2.0): np.array([0.8, 0.2]),
-        (1.0, 3.0): np.array([0.8 + sites.NEAR / 2, 0.1]),
+        (1.0, 3.0): np.array([0.8 + sites.TOLERANCE / 2, 0.1]),
     }
     assert sites.fit(f1, np.array([True, False])) == (0.5, 2.0)
     assert sites.fit(f1, np.array([False, True])) == (0.0, 0.0)

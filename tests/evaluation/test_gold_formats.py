@@ -16,9 +16,11 @@ HTML = "<body><ul><li>home</li></ul><h1>Tides</h1><p>High water at six — and l
 GOLD = "URL: http://tides.example/1\n\n<h>Tides\n<p>High water at six — and low\nat noon.\n"
 
 
-def read(paths: list[Path], pages: Path | None = None, **choice: Any) -> list[GoldPage]:
+def read(
+    paths: list[Path], pages: Path | None = None, sets: tuple[str, ...] = (), **choice: Any
+) -> list[GoldPage]:
     found = gold.sources([str(path) for path in paths], None if pages is None else str(pages))
-    return list(gold.chosen(found, **choice))
+    return list(gold.chosen(found, sets, **choice))
 
 
 @pytest.fixture

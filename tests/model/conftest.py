@@ -1,7 +1,9 @@
 """Small models trained on random labels, each beside CRFsuite's own reader of the same file."""
 
 import random
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from victor_spark.blocks import LABELS, Blocks, Float32
 from victor_spark.model.crf import Model
 from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.weights import Names, Origins
+from victor_spark.train import crfsuite
 from victor_spark.train.crf import TrainingPage, train
 from victor_spark.train.crfsuite import CRFSUITE_NAME, TrainingOptions
 
@@ -27,6 +30,20 @@ class Trained:
     model: Model
     tagger: Any
     path: Path
+
+
+@contextmanager
+def kept_in(folder: Path) -> Iterator[Path]:
+    """Copies CRFsuite's own file of the training in this context into the folder; its path."""
+    fit, path = crfsuite.fit, folder / CRFSUITE_NAME
+
+    def kept(pages: Any, original: Path, *options: Any) -> None:
+        fit(pages, original, *options)
+        shutil.copyfile(original, path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crfsuite, "fit", kept)
+        yield path
 
 
 def rows_of(known: Names | Origins, blocks: Blocks, n_rows: int) -> Float32:
@@ -81,9 +98,9 @@ def trained(
 ) -> Trained:
     """One model of each kind of training."""
     template, options = KINDS[request.param]
-    folder = tmp_path_factory.mktemp("model")
-    model = train(some_pages(len(request.param), 30), template(table), options, directory=folder)
+    with kept_in(tmp_path_factory.mktemp("model")) as path:
+        model = train(some_pages(len(request.param), 30), template(table), options)
     tagger = pycrfsuite.Tagger()
-    tagger.open(str(folder / CRFSUITE_NAME))
+    tagger.open(str(path))
     assert set(tagger.labels()) == set(LABELS)
-    return Trained(request.param, model, tagger, folder / CRFSUITE_NAME)
+    return Trained(request.param, model, tagger, path)

@@ -3,10 +3,12 @@
 import random
 import tracemalloc
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.templates.mine import Smallest, ends, page_key, sample
+from victor_spark.templates import mine
+from victor_spark.templates.mine import Smallest, page_key, sample
 
 texts = st.lists(st.text(max_size=8), max_size=60)
 
@@ -62,9 +64,10 @@ def test_memory_is_bounded_by_the_sample_not_by_the_site() -> None:
     assert peak < 2_000_000
 
 
-def test_a_very_long_page_is_looked_at_by_its_ends() -> None:
-    long = "begin " + "x" * 5000 + " end"
-    assert ends(long, 100).startswith("begin ")
-    assert ends(long, 100).endswith(" end")
-    assert len(ends(long, 100)) == 101
-    assert ends("short", 100) == "short"
+def test_a_very_long_page_is_mined_by_its_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mine, "MAX_PAGE_CHARACTERS", 100)
+    found = mine.ends("begin " + "x" * 5000 + " end")
+    assert found.startswith("begin ")
+    assert found.endswith(" end")
+    assert len(found) == 101
+    assert mine.ends("short") == "short"

@@ -111,7 +111,7 @@ def test_each_site_is_matched_with_its_own_templates(first: pa.Table) -> None:
     both = pa.concat_tables(
         [first, rows(["a b\nc d\n" + "\n".join(prose(random.Random(n))) for n in range(5)], name="b.example")]
     )
-    matchers = Matchers(both, n_kept=1)
+    matchers = Matchers(both)
     heron, other = matchers.of("heron.example"), matchers.of("b.example")
     assert heron is not None
     assert other is not None

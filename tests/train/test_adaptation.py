@@ -8,7 +8,7 @@ import pycrfsuite
 import pytest
 
 from tests.html.pages import blocks_of
-from tests.model.conftest import some_pages
+from tests.model.conftest import kept_in, some_pages
 from tests.train.test_training import taught
 from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT
 from victor_spark.errors import ModelError
@@ -18,7 +18,7 @@ from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.trees import TreeOptions, TreesOptions
 from victor_spark.train import crf as training
 from victor_spark.train.crf import TrainingPage, train
-from victor_spark.train.crfsuite import CRFSUITE_NAME, TrainingOptions
+from victor_spark.train.crfsuite import TrainingOptions
 
 OPTIONS = TrainingOptions(max_iterations=30, parameters={"c2": 1.0})
 
@@ -67,9 +67,10 @@ def test_a_label_that_no_new_page_has_is_still_known(start: Model) -> None:
 
 
 def test_at_full_strength_it_is_the_model_that_crfsuite_trained(start: Model, tmp_path: Path) -> None:
-    adapted = training.adapt(list(some_pages(5, 12)), start, OPTIONS, strength=1.0, directory=tmp_path)
+    with kept_in(tmp_path) as path:
+        adapted = training.adapt(list(some_pages(5, 12)), start, OPTIONS, strength=1.0)
     tagger = pycrfsuite.Tagger()
-    tagger.open(str(tmp_path / CRFSUITE_NAME))
+    tagger.open(str(path))
     for blocks in (page.blocks for page in some_pages(6, 4)):
         tagger.set(pycrfsuite.ItemSequence(training.items(start, blocks)))
         wanted = [[tagger.marginal(label, row) for label in LABELS] for row in range(len(blocks))]

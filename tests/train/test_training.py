@@ -9,14 +9,14 @@ import pycrfsuite
 import pytest
 
 from tests.html.pages import blocks_of
-from tests.model.conftest import some_pages
+from tests.model.conftest import kept_in, some_pages
 from victor_spark.blocks import HEADER, OTHER, TEXT
 from victor_spark.errors import ModelError
 from victor_spark.model import crf
 from victor_spark.model.features import FeatureTable
 from victor_spark.train import crfsuite
 from victor_spark.train.crf import MAX_BLOCKS, TrainingPage, train
-from victor_spark.train.crfsuite import ALGORITHMS, CRFSUITE_NAME, TrainingOptions
+from victor_spark.train.crfsuite import ALGORITHMS, TrainingOptions
 
 SHAPES = ("<h2>Heading {}</h2><p>A whole sentence, number {}, of many words.</p><p><a>More</a></p>",)
 
@@ -42,11 +42,12 @@ def test_a_label_that_was_never_seen_is_never_given(table: FeatureTable, tmp_pat
         replace(page, labels=np.where(page.labels == HEADER, TEXT, page.labels).astype(np.uint8))
         for page in taught()
     ]
-    model = train(pages, table, TrainingOptions(max_iterations=10), directory=tmp_path)
+    with kept_in(tmp_path) as path:
+        model = train(pages, table, TrainingOptions(max_iterations=10))
     blocks = blocks_of("<h1>Heading</h1><p>Some sentence of words.</p><a>x</a>")
     marginals = crf.marginals(model, blocks)
     tagger = pycrfsuite.Tagger()
-    tagger.open(str(tmp_path / CRFSUITE_NAME))
+    tagger.open(str(path))
     tagger.set(crfsuite.sequences(table, table.bins(table.values(blocks))))
     assert marginals[:, HEADER].max() < 1e-12
     assert marginals[:, TEXT].tolist() == pytest.approx(

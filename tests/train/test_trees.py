@@ -9,7 +9,7 @@ import pycrfsuite
 import pytest
 
 from tests.html.pages import blocks_of
-from tests.model.conftest import some_pages
+from tests.model.conftest import kept_in, some_pages
 from victor_spark.blocks import LABELS, OTHER
 from victor_spark.errors import ModelError
 from victor_spark.model import crf, revision, victor_2008
@@ -21,7 +21,7 @@ from victor_spark.model.trees import ARRAYS, TreeOptions, Trees, TreesOptions, c
 from victor_spark.train import crf as training
 from victor_spark.train import crfsuite, trees
 from victor_spark.train.crf import train
-from victor_spark.train.crfsuite import CRFSUITE_NAME, TrainingOptions
+from victor_spark.train.crfsuite import TrainingOptions
 
 catboost = pytest.importorskip("catboost", reason="growing trees needs CatBoost")
 
@@ -124,9 +124,10 @@ def test_rounds_go_on_from_each_other_and_serve_the_f1_of_pages() -> None:
 
 def test_the_crf_between_the_trees_agrees_with_crfsuite(small: FeatureTable, tmp_path: Path) -> None:
     pages = list(some_pages(3, 30))
-    model = from_bytes(to_bytes(train(pages, small, TrainingOptions(max_iterations=15), directory=tmp_path)))
+    with kept_in(tmp_path) as path:
+        model = from_bytes(to_bytes(train(pages, small, TrainingOptions(max_iterations=15))))
     tagger = pycrfsuite.Tagger()
-    tagger.open(str(tmp_path / CRFSUITE_NAME))
+    tagger.open(str(path))
     for page in [*pages[:10], *some_pages(99, 10)]:
         values = model.values(page.blocks)
         tagger.set(pycrfsuite.ItemSequence(crfsuite.sequences(small, small.bins(values))))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import victor_spark
 from victor_spark import tables
 from victor_spark.adapters import page
+from victor_spark.extractors.victor import NAME
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +21,7 @@ FIELDS: Final = ("text", "status", "reason", "language", "title", "expected_f1")
 
 
 def clean_columns(
-    html: "pd.Series[Any]", url: "pd.Series[Any] | None" = None, cleaner: str = "victor", **options: Any
+    html: "pd.Series[Any]", url: "pd.Series[Any] | None" = None, cleaner: str = NAME, **options: Any
 ) -> "pd.DataFrame":
     """FIELDS of each page, with the index of `html`: str or bytes; all are null where html is.
 
@@ -38,7 +39,7 @@ def clean_columns(
     return pd.DataFrame(rows, columns=list(FIELDS), index=html.index)
 
 
-def clean_udf(cleaner: str = "victor", **options: Any) -> "Callable[..., Column]":
+def clean_udf(cleaner: str = NAME, **options: Any) -> "Callable[..., Column]":
     """A function of columns, html (string or binary) and optionally url, whose result is a struct of FIELDS.
 
     Executors need victor-spark. `options` are those of `victor_spark.load`; wrong ones raise its errors here.

@@ -7,6 +7,7 @@ from datatrove.pipeline.extractors.base import BaseExtractor
 
 import victor_spark
 from victor_spark.adapters import page
+from victor_spark.extractors.victor import NAME
 
 
 class VictorExtractor(BaseExtractor):  # type: ignore[misc] # datatrove has no annotations
@@ -20,7 +21,7 @@ class VictorExtractor(BaseExtractor):  # type: ignore[misc] # datatrove has no a
     name = "⛏ victor-spark"
 
     def __init__(
-        self, cleaner: str = "victor", *, timeout: float = 20, form: str = "text", **options: Any
+        self, cleaner: str = NAME, *, timeout: float = 20, form: str = "text", **options: Any
     ) -> None:
         super().__init__(timeout)
         self.form = form

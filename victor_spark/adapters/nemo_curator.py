@@ -6,6 +6,7 @@ from nemo_curator.stages.text.download.html_extractors import HTMLExtractorAlgor
 
 import victor_spark
 from victor_spark.adapters import page
+from victor_spark.extractors.victor import NAME
 
 
 class VictorExtractor(HTMLExtractorAlgorithm):  # type: ignore[misc] # not installed where mypy runs
@@ -15,7 +16,7 @@ class VictorExtractor(HTMLExtractorAlgorithm):  # type: ignore[misc] # not insta
     in languages of its `stop_lists`; the words of these lists are not used here.
     """
 
-    def __init__(self, cleaner: str = "victor", **options: Any) -> None:
+    def __init__(self, cleaner: str = NAME, **options: Any) -> None:
         self.clean = victor_spark.load(cleaner, **options)
 
     def extract_text(self, html: str, stop_words: frozenset[str], language: str) -> list[str] | None:  # noqa: ARG002 - Curator passes them

@@ -90,14 +90,19 @@ def render(
     With `plain`, the page's own styles are left out, and hidden elements are shown. `head` is markup for the
     head, `before` and `after` for the body.
     """
-    root, body = (_first(html, name, plain=plain) for name in ("html", "body"))
+    tags = (re.search(rf"<{name}((?:\s[^>]*)?)>", html) for name in ("html", "body"))
+    root, body = ("".join(_attributes(tag[1], plain=plain)) if tag else "" for tag in tags)
     own = "" if plain else f"<style>{styles}</style>\n"
     classes = "v-plain" if plain else "v-page"
+    if ' class="' in body:
+        body = body.replace(' class="', f' class="{classes} ', 1)
+    else:
+        body += f' class="{classes}"'
     return (
         f"<!DOCTYPE html>\n<html{root}>\n<head>\n"
         f'<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>{head}\n{own}<style>{text_of_file('page.css')}{text_of_file(css)}</style>\n</head>\n"
-        f"<body{_with_class(body, classes)}>{before}{''.join(_content(html, blocks, plain=plain))}\n"
+        f"<body{body}>{before}{''.join(_content(html, blocks, plain=plain))}\n"
         f'{after}<script nonce="{nonce}">{text_of_file(script)}</script>\n</body>\n</html>\n'
     )
 
@@ -108,18 +113,6 @@ def text_of_file(name: str) -> str:
     if "</script" in text.lower() or "</style" in text.lower() or "<!--" in text:
         raise AnnotationError(f"{name} cannot be put into a page", "internal")
     return text
-
-
-def _first(html: str, name: str, *, plain: bool) -> str:
-    """The permitted attributes of the page's first such tag."""
-    found = re.search(rf"<{name}((?:\s[^>]*)?)>", html)
-    return "".join(_attributes(found[1], plain=plain)) if found else ""
-
-
-def _with_class(attributes: str, name: str) -> str:
-    if ' class="' in attributes:
-        return attributes.replace(' class="', f' class="{name} ', 1)
-    return f'{attributes} class="{name}"'
 
 
 def _content(html: str, blocks: Sequence[tuple[int, int]], *, plain: bool) -> Iterator[str]:

@@ -34,7 +34,7 @@ from victor_spark.pipeline import PROFILES, Settings
 from victor_spark.warc import file_types, inputs, reading, storage
 from victor_spark.warc.records import Record
 
-_ADDED, _KNOWN, _BARE = "added", "already in the store", "without a text block skipped"
+_ADDED, _KNOWN, _WITHOUT_BLOCKS = "added", "already in the store", "without a text block skipped"
 _PAGES_PER_TRANSACTION: Final = 50
 _PRACTICE_PAGES: Final = Path(__file__).resolve().parent / "practice_pages"
 _GOLD: Final = re.compile(r'<[^>]*\sdata-gold="([a-z]+)"(?:[^>]*\sdata-why="([^"]*)")?')
@@ -77,7 +77,7 @@ def assistant(settings: Settings) -> Assistant:
 
 
 def renew(store: Store, predictor: Assistant) -> int:
-    """Replaces an older model's labels of pages that nobody has opened; returns their number."""
+    """Replaces the prelabels by other models on pages that no annotator has opened; returns their number."""
     rows = store.rows(
         "SELECT page.id, page.url, page.n_blocks FROM page LEFT JOIN prelabel ON prelabel.page = page.id"
         " WHERE NOT practice AND coalesce(prelabel.model, '') != ?"
@@ -129,7 +129,12 @@ def add_inputs(
             counts.update(_add_record(store, record, identify, predictor) for record in batch)
         report(counts.total(), "")
     erase()
-    remark(store, f"{', '.join(_relative(shard.filename) for shard in shards[:3])}: {_in_words(counts)}")
+    here = Path.cwd()
+    shown = (
+        str(path.relative_to(here)) if (path := Path(shard.filename)).is_relative_to(here) else shard.filename
+        for shard in shards[:3]
+    )
+    remark(store, f"{', '.join(shown)}: {_in_words(counts)}")
     log(_in_words(counts))
     for failure in failures:
         if not counts:
@@ -140,18 +145,11 @@ def add_inputs(
 def _in_words(counts: Counter[str]) -> str:
     """Pages added and left out, in one line for the log and the browser."""
     parts = [f"{counts[_ADDED]} page{'s' * (counts[_ADDED] != 1)} added"]
-    parts += [f"{counts[outcome]} {outcome}" for outcome in (_KNOWN, _BARE) if counts[outcome]]
-    dropped = sorted(counts.keys() - {_ADDED, _KNOWN, _BARE})
+    parts += [f"{counts[outcome]} {outcome}" for outcome in (_KNOWN, _WITHOUT_BLOCKS) if counts[outcome]]
+    dropped = sorted(counts.keys() - {_ADDED, _KNOWN, _WITHOUT_BLOCKS})
     if dropped:
         parts.append("skipped by status: " + ", ".join(f"{counts[status]} {status}" for status in dropped))
     return ", ".join(parts)
-
-
-def _relative(name: str) -> str:
-    """A path below the current folder relative to it; any other name unchanged."""
-    here = Path.cwd()
-    path = Path(name)
-    return str(path.relative_to(here)) if path.is_absolute() and path.is_relative_to(here) else name
 
 
 def is_list_of_pages(name: str) -> bool:
@@ -177,7 +175,7 @@ def _add_record(store: Store, record: Record, identify: PageIdentifier, predicto
     markup, _ = charset.decode(record.payload, record.http_charset)
     page, _ = preparation.prepare(markup, identify, record.url)
     if not len(page.blocks):
-        return _BARE
+        return _WITHOUT_BLOCKS
     offset = record.warc_record_offset
     number = _add(store, page, markup, record.warc_filename, source_offset=offset, record_id=record.id)
     if number is not None and predictor is not None:
@@ -192,8 +190,11 @@ def add_practice(store: Store) -> None:
         document = canonical(markup)
         blocks = segment(document.html, document.elements)
         page = Page(document.html, blocks, title=blocks.title)
-        gold = json.dumps(_gold(document.html, blocks.start.tolist()))
-        _add(store, page, markup, f"practice/{path.name}", practice=1, gold=gold)
+        tags = list(_GOLD.finditer(document.html))
+        places = [tag.start() for tag in tags]
+        before = (tags[bisect(places, start) - 1] for start in blocks.start.tolist())
+        gold = [(LABELS.index(tag[1]), tag[2] or "") for tag in before]  # a block has those of the last tag
+        _add(store, page, markup, f"practice/{path.name}", practice=1, gold=json.dumps(gold))
 
 
 def _add(store: Store, page: Page, markup: str, source: str, **more: Any) -> int | None:
@@ -224,14 +225,6 @@ def _add(store: Store, page: Page, markup: str, source: str, **more: Any) -> int
         packed = (pack(markup), pack(page.html), zlib.compress(offsets.tobytes()))
         connection.execute("INSERT INTO content VALUES (?, ?, ?, ?)", (number, *packed))
     return number
-
-
-def _gold(html: str, starts: Sequence[int]) -> list[tuple[int, str]]:
-    """(label, reason) of each block: those of the last tag before it with data-gold."""
-    marks = list(_GOLD.finditer(html))
-    places = [mark.start() for mark in marks]
-    before = (marks[bisect(places, start) - 1] for start in starts)
-    return [(LABELS.index(mark[1]), mark[2] or "") for mark in before]
 
 
 def check_practice(store: Store, number: int, name: Any) -> dict[str, Any]:

@@ -236,7 +236,7 @@ def _markdown(opened: Opened, query: Mapping[str, str]) -> Response:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     html = parser.render(_document(*_asked(opened, query)).render("markdown"))
     html = re.sub(r' (?:href|src)="', ' title="', html)  # in text, quotes are escaped
-    html = html.replace(' alt=""', ' alt="image"')  # else nothing would be seen
+    html = html.replace(' alt=""', ' alt="image"')  # otherwise the image is not visible
     html = re.sub("&lt;(/?su[bp]|br)&gt;", r"<\1>", html)
     page = _MARKDOWN_PAGE.format(styles=frame.text_of_file("markdown.css"), html=html)
     return HTMLResponse(page, headers={"Content-Security-Policy": _MARKDOWN_POLICY})

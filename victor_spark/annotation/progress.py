@@ -71,7 +71,7 @@ ORDER BY {order} LIMIT 1
 """
 
 
-def next_page(store: Store, plan: Plan, name: Any, after: Any = None) -> dict[str, Any]:
+def next_page(store: Store, plan: Plan, name: Any, after: Any) -> dict[str, Any]:
     """The state of the annotator's next page: the open one, else a new one; with `after`, a new one first."""
     annotator, _ = annotations.annotator_number(store, name)
     values = {
@@ -270,7 +270,7 @@ def disagreements(store: Store) -> dict[str, Any]:
         "SELECT annotation.page, annotator.name FROM annotation"
         " JOIN annotator ON annotator.id = annotation.annotator WHERE judge = 1 AND state = 'done'"
     )
-    judged = {row["page"]: row["name"] for row in judges}
+    judge_of = {row["page"]: row["name"] for row in judges}
     listed = []
     for number, given in _done(store).items():
         n_differing = sum(len(set(column)) > 1 for column in _columns(given))
@@ -280,7 +280,7 @@ def disagreements(store: Store) -> dict[str, Any]:
                 "page": number, "title": page["title"], "url": page["url"],
                 "annotators": [row["name"] for row in given], "n_differing": n_differing,
                 "n_blocks": page["n_blocks"], "kappa": _rounded(fleiss(_columns(given))),
-                "judged": judged.get(number),
+                "judged": judge_of.get(number),
             })  # fmt: skip
     return {"pages": sorted(listed, key=lambda page: (page["judged"] is not None, -page["n_differing"]))}
 

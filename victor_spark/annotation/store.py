@@ -211,9 +211,9 @@ def remark(store: Store, text: str) -> None:
         connection.execute("INSERT INTO remark (at, text) VALUES (?, ?)", (now(), text))
 
 
-def remarks(store: Store, limit: int = 5) -> list[str]:
+def remarks(store: Store) -> list[str]:
     """The latest lines, the oldest of them first."""
-    rows = store.rows("SELECT text FROM remark ORDER BY id DESC LIMIT ?", limit)
+    rows = store.rows("SELECT text FROM remark ORDER BY id DESC LIMIT 5")
     return [row["text"] for row in reversed(rows)]
 
 

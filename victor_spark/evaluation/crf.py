@@ -59,7 +59,7 @@ def with_preferences(cleaners: Mapping[str, Cleaner]) -> dict[str, Cleaner]:
         return replace(scores, kept=victor.decide(scores.probabilities, page.blocks, beta)[0])
 
     return dict(cleaners) | {
-        f"victor --prefer {preference}": partial(preferring, cleaners["victor"], beta)
+        f"{victor.NAME} --prefer {preference}": partial(preferring, cleaners[victor.NAME], beta)
         for preference, beta in decision.PREFERENCES.items()
-        if "victor" in cleaners
+        if victor.NAME in cleaners
     }

@@ -55,9 +55,7 @@ FoldResults: TypeAlias = dict[int, dict[str, PageResult]]
 """Row of a page → name of the cleaner → its result."""
 
 
-def cross_validate(
-    pages: Sequence[LabelledPage], train: Train, *, n_folds: int = 10, n_jobs: int = 1
-) -> Results:
+def cross_validate(pages: Sequence[LabelledPage], train: Train, *, n_folds: int, n_jobs: int = 1) -> Results:
     """The results, out of fold, of each page; progress on stderr.
 
     `n_jobs` > 1 trains as many folds at a time in forked processes, each with its own memory.
@@ -101,7 +99,7 @@ def _run_forked(fold: int) -> FoldResults:
 
 
 def result(page: LabelledPage, scores: Scores, fold: int = -1) -> PageResult:
-    """Measures what a cleaner kept of a page against its gold text and its block labels."""
+    """Measures the kept blocks of a page against its gold text and its block labels."""
     found, wanted = _words(page, scores.kept)
     shingles = measures.overlap(measures.shingles(found), measures.shingles(wanted))
     counts = None
@@ -214,7 +212,7 @@ def write_out_of_fold(path: Path, pages: Sequence[LabelledPage], results: Sequen
     """Writes one JSON object a page, gzipped: numbers and ids, no text; the same results make the same bytes.
 
     With them, figures over any group of pages can be computed without training again. `decided` is the
-    cleaner's output; `unrejected`, where that is empty, is what would be kept without the page-level reject.
+    cleaner's output, `unrejected` the output without the page-level reject.
     """
     lines = []
     page_of = {(page.gold.set, page.gold.id): page for page in pages}

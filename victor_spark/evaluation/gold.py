@@ -110,7 +110,7 @@ def set_name(path: Path) -> str:
 
 
 def read(path: Path) -> Iterator[GoldPage]:
-    """The pages of one file in its order; InputError with file and line for what can't be read."""
+    """The pages of one file in its order; InputError with file and line for invalid content."""
     name = set_name(path)
     line_number = 0
     try:
@@ -192,20 +192,22 @@ def sources(paths: Sequence[str], pages: str | None = None, *, without_pages: bo
 
 
 def chosen(
-    found: Sequence[Source], sets: Sequence[str] = (), split: str | None = None, limit: int | None = None
+    found: Sequence[Source], sets: Sequence[str], split: str | None = None, limit: int | None = None
 ) -> Iterator[GoldPage]:
-    """The pages of these sets and this split that have a reference, the first `limit` of each set.
+    """The pages of these sets (of all if none is named) and this split that have a reference.
 
-    A reference is a gold text that the html holds, or snippets.
+    A reference is a gold text that the html holds, or snippets. `limit`: the most pages of each set.
     """
     for name, read_set in found:
         if not sets or name in sets:
-            yield from islice((page for page in read_set() if _is_chosen(page, split)), limit)
-
-
-def _is_chosen(page: GoldPage, split: str | None) -> bool:
-    has_reference = page.gold is not None or page.meta.get("with") or page.meta.get("without")
-    return split in {None, page.split} and bool(has_reference) and not page.meta.get("hard")
+            pages = (
+                page
+                for page in read_set()
+                if split in {None, page.split}
+                and (page.gold is not None or page.meta.get("with") or page.meta.get("without"))
+                and not page.meta.get("hard")
+            )
+            yield from islice(pages, limit)
 
 
 def unmatched(paths: Sequence[str], pages: str | None, cleaned: Sequence[str]) -> Iterator[str]:

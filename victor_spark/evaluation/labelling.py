@@ -1,6 +1,6 @@
 """Gold pages → labelled pages: canonical HTML, blocks, and a label per block from the gold text.
 
-The blocks that hold the gold's words are content, those in h1–h6 headers.
+Blocks that hold words of the gold text are content, and headers if they are in h1–h6.
 """
 
 from collections.abc import Iterable, Iterator
@@ -36,18 +36,14 @@ class LabelledPage:
 
 
 def label(page: GoldPage) -> LabelledPage:
-    """Segments a page with gold text into blocks and labels them."""
+    """Segments a page into blocks and labels them: as annotators did, else from its gold text."""
     prepared, _ = preparation.prepare(page.html, _page_identifier(), page.url)
-    labels, found = _given(page, len(prepared.blocks)) or aligned_labels(prepared.blocks, page.gold or "")
+    given, n_blocks = page.meta.get("block_labels"), len(prepared.blocks)  # a digit of LABELS a block
+    if isinstance(given, str) and len(given) == n_blocks and set(given) <= set("012"):
+        labels, found = np.array([int(digit) for digit in given], dtype=np.uint8), 1.0
+    else:
+        labels, found = aligned_labels(prepared.blocks, page.gold or "")
     return LabelledPage(replace(page, html=""), gold.site(page), prepared, labels, found)
-
-
-def _given(page: GoldPage, n_blocks: int) -> tuple[UInt8, float] | None:
-    """The labels from annotators (meta.block_labels, a digit of LABELS a block), and 1; None without."""
-    given = page.meta.get("block_labels")
-    if not isinstance(given, str) or len(given) != n_blocks or not set(given) <= set("012"):
-        return None
-    return np.array([int(digit) for digit in given], dtype=np.uint8), 1.0
 
 
 def aligned_labels(blocks: Blocks, gold_text: str) -> tuple[UInt8, float]:

@@ -25,7 +25,7 @@ Counts: TypeAlias = npt.NDArray[np.intp]
 _CONTENT: Final = slice(OTHER)  # header and text come first
 
 N_RESAMPLES: Final = 2000
-LEVEL: Final = 0.95
+CONFIDENCE_LEVEL: Final = 0.95
 _SEED: Final = 0
 _BATCH: Final = 1 << 22
 """The most cells of the matrix of draws that are computed at a time (32 MB)."""
@@ -164,7 +164,7 @@ def reliability(p_other: Float64, annotated: UInt8, n_ranges: int = 20) -> Relia
 class Difference:
     """How much better one column is than another on the same pages, its interval, and its p-value.
 
-    `p` is the share of random exchanges of the two, site by site, that part them at least as far.
+    `p` is the share of random exchanges of the two, site by site, with a difference at least as large.
     """
 
     mean: float
@@ -200,7 +200,7 @@ def intervals(values: Float64, sites: Sequence[str]) -> tuple[Float64, Float64]:
     random, n = np.random.default_rng(_SEED), len(sums)
     drawn = (random.multinomial(n, np.full(n, 1 / n), size=n_draws) for n_draws in _batches(n))
     means = np.concatenate([_ratio(draws @ sums, draws @ counts) for draws in drawn])
-    tail = (1 - LEVEL) / 2
+    tail = (1 - CONFIDENCE_LEVEL) / 2
     there = ~np.isnan(means).all(axis=0)
     low, high = np.full((2, means.shape[1]), np.nan)
     if there.any():

@@ -138,7 +138,7 @@ def cleaners_of(plan: Plan) -> dict[str, Clean]:
 def cleaner(name: str, models: Mapping[str, bytes]) -> Clean:
     """A cleaner of ours, a peer or a cascade, as the pipeline runs it, from html to document."""
     run = pipeline.cleaning(pipeline.Settings(name), models)
-    run(handed_over(b"<p>Loads what is loaded at the first page.</p>", None))
+    run(handed_over(b"<p>The first page loads resources.</p>", None))
 
     def clean(page: GoldPage) -> Output:
         document = run(handed_over(page.html.encode("utf-8", "replace"), page.url, "utf-8"))

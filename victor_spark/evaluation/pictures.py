@@ -54,7 +54,7 @@ def bars(bars: Mapping[str, Mapping[str, Interval]], *, title: str, measure: str
 
 
 def svg(figure: "Figure", name: str) -> str:
-    """The picture as an element to stand inside an html page; `name` keeps its ids apart from others'."""
+    """The picture as an element of an html page; `name` makes its ids differ from those of other pictures."""
     import matplotlib as mpl
 
     file = io.StringIO()

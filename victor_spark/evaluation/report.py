@@ -61,11 +61,11 @@ def _finite(value: Any) -> Any:
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_finite(each) for each in value]
-    return None if isinstance(value, float) and value != value else value  # noqa: PLR0124 - only NaN isn't itself
+    return None if isinstance(value, float) and value != value else value  # noqa: PLR0124 - only NaN differs from itself
 
 
 def _cells(page: Measurement, names: Sequence[str]) -> list[Any]:
-    """A line of results.csv; what was not measured is empty."""
+    """A line of results.csv; cells without a measurement are empty."""
     cells = [getattr(page, column) for column in _PAGE_COLUMNS]
     cells = [round(cell, 5) if isinstance(cell, float) else cell for cell in cells]
     for name in names:

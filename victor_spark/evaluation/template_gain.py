@@ -140,7 +140,7 @@ def mean(found: Sequence[SiteGain], name: str) -> Quality:
 
 
 def losses(found: Sequence[SiteGain], cleaner: str) -> dict[str, float]:
-    """Site → the recall lost by removing templates after the cleaner (negative: recall is gained)."""
+    """Site → recall of the cleaner alone minus recall after templates are removed from its output."""
     after = f"{cleaner}, then templates"
     return {site.site: site.qualities[cleaner].recall - site.qualities[after].recall for site in found}
 

@@ -18,7 +18,7 @@ CLEANERS: Final[dict[str, Callable[..., Cleaner]]] = {
     "ncleaner-non-lexical": ncleaner.load,
     template.NAME: template.load,
 }
-"""Name → what builds the cleaner, from its model's bytes where it has one. Other people's: peers.PEERS."""
+"""Name → the function that builds the cleaner, from its model's bytes if it has one. Peers: peers.PEERS."""
 
 MODELS: Final[dict[str, str]] = {
     victor.NAME: "crf/victor-3",

@@ -30,7 +30,7 @@ def compose(cleaners: Sequence[Cleaner]) -> Cleaner:
 def _then(first: Cleaner, second: Cleaner) -> Cleaner:
     def clean(page: Page) -> Scores:
         kept = first(page).kept
-        scores = uniform(len(kept), OTHER)  # what the first drops is `other` for certain
+        scores = uniform(len(kept), OTHER)  # blocks that the first drops have P(other) = 1
         if not kept.any():
             return scores
         of_kept = second(left(page, kept))
@@ -46,7 +46,7 @@ def left(page: Page, kept: Bool) -> Page:
 
     Tags separate blocks, so deleting text neither joins nor splits any: row i of the new page is the
     i-th kept row of the old one, while `split.*`, groups and paragraphs are those of the new HTML.
-    Offsets are into the new HTML; they end here, since scores have none.
+    Offsets are into the new HTML; scores have no offsets.
     """
     old = page.blocks
     dropped = ~kept
@@ -54,12 +54,8 @@ def left(page: Page, kept: Bool) -> Page:
     html = "".join(page.html[start:end] for start, end in cuts)
     known = {name: getattr(old, name)[kept] for name in ("langid1", "langid2", "template_share")}
     blocks = replace(segment(html, old.source_elements), **known)
-    return replace(page, html=html, blocks=blocks, in_template=_in_template(page, kept))
-
-
-def _in_template(page: Page, kept: Bool) -> Bool | None:
-    """The code points of the remaining text that templates cover."""
-    if page.in_template is None:
-        return None
-    places = zip(page.blocks.text_start[kept].tolist(), page.blocks.text_end[kept].tolist(), strict=True)
-    return np.concatenate([page.in_template[:0], *(page.in_template[a : b + 1] for a, b in places)])
+    covered = page.in_template
+    if covered is not None:
+        places = zip(old.text_start[kept].tolist(), old.text_end[kept].tolist(), strict=True)
+        covered = np.concatenate([covered[:0], *(covered[start : end + 1] for start, end in places)])
+    return replace(page, html=html, blocks=blocks, in_template=covered)

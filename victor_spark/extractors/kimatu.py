@@ -1,7 +1,7 @@
 """Kimatu: the heuristic cleaner of Saralegi & Leturia (2007), all seven steps of section 3.4.
 
-Sure blocks are found by a ratio; then blocks are added or rejected by their place, by what they repeat and
-by whether they look like the sure ones. Where the paper leaves things open:
+Sure blocks are found by a ratio; then blocks are added or rejected by their place, by repetition and
+by whether they look like the sure ones. Where the paper is not specific:
 
 - A text element is a paragraph of the segmentation. Distances count text elements, 1 for
   neighbours; lengths count words (two letters of a script written without spaces are one).
@@ -86,17 +86,13 @@ def function_blocks(blocks: KimatuBlocks, constants: Constants) -> Bool:
         by_look[int(blocks.elements.look[row])].append(row)
     rejected = np.zeros(len(blocks), dtype=bool)
     for rows in by_look.values():
-        share = _shared([blocks.elements.words[row] for row in rows])
+        bags = [blocks.elements.words[row] for row in rows]
+        frequency = Counter(word for bag in bags for word in set(bag))
+        n_shared = sum(2 * frequency[word] >= len(bags) for bag in bags for word in bag)
+        share = n_shared / max(sum(map(len, bags)), 1)
         if len(rows) >= MIN_ELEMENTS and share >= constants.function_share:
             rejected[blocks.of_element[rows]] = True
     return rejected
-
-
-def _shared(bags: Sequence[Sequence[str]]) -> float:
-    """The share of all words that at least half of the bags have."""
-    frequency = Counter(word for bag in bags for word in set(bag))
-    n_shared = sum(2 * frequency[word] >= len(bags) for bag in bags for word in bag)
-    return n_shared / max(sum(map(len, bags)), 1)
 
 
 def quotes(blocks: KimatuBlocks, sure: Bool, constants: Constants) -> Bool:

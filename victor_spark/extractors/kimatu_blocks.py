@@ -184,13 +184,15 @@ def elements(page: Page) -> Elements:
     first = np.searchsorted(of_block, np.arange(n))
     begins = np.ones(len(blocks), dtype=bool)
     begins[1:] = (np.diff(links) != 0) | (np.diff(of_block) != 0)
+    marks = np.fromiter((mark.start() for mark in _MARK.finditer(blocks.text)), np.int64)
+    marked_blocks = np.searchsorted(blocks.text_start, marks, side="right") - 1
     return Elements(
         page=blocks,
         of_block=of_block,
         first=first,
         look=looks,
         n_words=sums(of_block, decision.n_words(blocks), n),
-        n_marks=sums(of_block, _n_marks(blocks), n),
+        n_marks=sums(of_block, np.bincount(marked_blocks, minlength=len(blocks)), n),
         n_links=sums(of_block, (links > 0) & begins, n),
     )
 
@@ -198,13 +200,6 @@ def elements(page: Page) -> Elements:
 def sums(groups: Int32, counts: Column, n_groups: int) -> Float64:
     """The sum of `counts` over each group."""
     return np.bincount(groups, weights=counts, minlength=n_groups).astype(np.float64)
-
-
-def _n_marks(blocks: Blocks) -> Column:
-    """How many such marks each block has."""
-    places = np.fromiter((match.start() for match in _MARK.finditer(blocks.text)), np.int64)
-    rows = np.searchsorted(blocks.text_start, places, side="right") - 1
-    return np.bincount(rows, minlength=len(blocks))
 
 
 def detect(found: Elements, near: int) -> KimatuBlocks:

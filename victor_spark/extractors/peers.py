@@ -22,7 +22,7 @@ Extractor: TypeAlias = Callable[[Page], str]
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """The package that has to be installed, the module it brings, and what builds the extractor."""
+    """The package to install, its module, and the function that builds the extractor."""
 
     package: str
     module: str
@@ -79,9 +79,9 @@ def boilerpipe() -> Extractor:
 
 
 def justext(*, stop_lists: bool) -> Extractor:
-    """jusText (Pomikálek 2011), with the stop list of the page's language or its language-independent way.
+    """jusText (Pomikálek 2011), with the stop list of the page's language, or without any.
 
-    The latter is jusText's own advice for languages it has no list of: empty list, densities 0.
+    Languages without a list get what jusText advises for them: an empty list, densities 0.
     """
     import justext as tool
 
@@ -103,7 +103,7 @@ def _stop_list(language: str) -> frozenset[str]:
 
 
 def trafilatura() -> Extractor:
-    """trafilatura (Barbaresi 2021), comments included as it does."""
+    """trafilatura (Barbaresi 2021); by its default, with comments."""
     from trafilatura import extract
 
     return lambda page: extract(page.html, url=page.url) or ""

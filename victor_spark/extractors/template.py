@@ -20,7 +20,7 @@ NAME: Final = "template"
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Limits for the removal of templates from what a trained cleaner kept.
+    """Limits for the removal of templates from the blocks that a trained cleaner kept.
 
     `sure`: blocks with a smaller P(other) stay. Pages stay unchanged where more than `most` of their kept
     words would be removed, or where the site's templates come from fewer than `min_pages` pages.

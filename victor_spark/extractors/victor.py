@@ -1,6 +1,6 @@
 """Victor: block marginals from the CRF, and a decision per page (Victor, sections 3.1 and 5.2).
 
-What other pages of a site have in common can revise the marginals of its pages.
+Evidence from the other pages of its site can revise the marginals of a page.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,7 +46,7 @@ def decide_2008(probabilities: Float64, _blocks: Blocks) -> Decided:
 
 
 def load(model: bytes, decide: Decision = decide) -> Cleaner:
-    """A cleaner that keeps what `decide` chooses: by default `victor`. ModelError for a bad model."""
+    """A cleaner that keeps the blocks chosen by `decide`: by default `victor`. ModelError for a bad model."""
     trained = from_bytes(model)
     return lambda page: scores(marginals(trained, page.blocks), page.blocks, decide)
 

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 
+from victor_spark.warc.shard import MAX_PAGE_BYTES
+
 
 @dataclass(frozen=True)
 class Politeness:
-    """How hosts are treated.
+    """Limits that keep the load on hosts low.
 
     `delay`: seconds between a host's response and the next request to it. `n_tries`, `back_off` (seconds):
-    how often and when a request is repeated. `parallel`: requests at once over all hosts. `longest_wait`: a
+    how often and when a request is repeated. `parallel`: concurrent requests to all hosts. `longest_wait`: a
     site that asks for a longer wait (seconds) is not fetched.
     """
 
@@ -25,5 +27,5 @@ class Limits:
 
     seconds: float = 60.0
     connect_seconds: float = 15.0
-    max_bytes: int = 10 << 20
+    max_bytes: int = MAX_PAGE_BYTES
     allow_private: bool = False

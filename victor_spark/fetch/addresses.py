@@ -23,7 +23,7 @@ REFUSED: Final = "private address refused"
 _SPECIAL: Final = tuple(
     map(
         ipaddress.ip_network,
-        (  # Of IANA's registries of special-purpose addresses, what Python, or an old one, takes for public,
+        (  # Special-purpose addresses in IANA's registries that some versions of Python call public,
             *("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24"),
             *("2001::/23", "2620:4f:8000::/48", "3fff::/20"),
             "168.63.129.16/32",  # and a host's own services in Azure.

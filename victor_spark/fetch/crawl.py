@@ -1,4 +1,4 @@
-"""Fetches a list of addresses: obeys robots.txt (RFC 9309), follows redirects, retries, spares hosts."""
+"""Fetches addresses: obeys robots.txt (RFC 9309), follows redirects, retries, waits between requests."""
 
 import asyncio
 import random
@@ -23,8 +23,8 @@ USER_AGENT_TOKEN: Final = "victor-spark"
 
 MAX_ROBOTS_BYTES: Final = 500 << 10
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-AGAIN: Final = frozenset({429, 500, 502, 503, 504})
-LOST: Final = frozenset({"timeout", "connection", "dns"})
+RETRIED_CODES: Final = frozenset({429, 500, 502, 503, 504})
+RETRIED_FAILURES: Final = frozenset({"timeout", "connection", "dns"})
 MAX_HOPS: Final = 10
 MAX_ROBOTS_HOPS: Final = 5
 MAX_HOSTS: Final = 4096
@@ -76,7 +76,7 @@ class Crawl:
             status, why = await self._result(listed)
         except OutputError:
             raise
-        except Exception as error:  # noqa: BLE001 - the other addresses matter more
+        except Exception as error:  # noqa: BLE001 - the other addresses are still fetched
             status, why = "error", f"{type(error).__name__}: {error}"
         self.ended[listed] = status, why
         self._report()
@@ -86,7 +86,7 @@ class Crawl:
         url, seen = listed, tuple[str, ...]()
         while True:
             found = self._warc.known.get(url)
-            if found is None or found.status in AGAIN:
+            if found is None or found.status in RETRIED_CODES:
                 if refusal := await self._refusal(url):
                     return refusal
                 answer = await self._ask(url, seen)
@@ -133,7 +133,7 @@ class Crawl:
         body = http_body.decode(answer.body, encodings, (), limit=MAX_ROBOTS_BYTES)
         text = body.payload.decode("utf-8-sig", "replace") if answer.status < 300 else ""
         # A server error forbids the whole site (RFC 9309, section 2.3.1.4).
-        rules = Protego.parse(_ALLOW_NONE if answer.status in AGAIN or answer.status >= 500 else text)
+        rules = Protego.parse(_ALLOW_NONE if answer.status in RETRIED_CODES or answer.status >= 500 else text)
         if (delay := float(rules.crawl_delay(USER_AGENT_TOKEN) or 0.0)) <= self._polite.longest_wait:
             host = self._host(origin)
             host.delay = max(host.delay, delay)
@@ -170,8 +170,8 @@ class Crawl:
             return 0.0
         wait = self._polite.back_off * 2 ** (n_tries - 1)
         if isinstance(answer, Failure):
-            return wait if answer.status in LOST else 0.0
-        if answer.status in AGAIN:
+            return wait if answer.status in RETRIED_FAILURES else 0.0
+        if answer.status in RETRIED_CODES:
             asked = _retry_after(answer)
             return max(wait, asked) if asked <= self._polite.longest_wait else 0.0
         return wait if answer.truncated == "disconnect" else 0.0

@@ -15,11 +15,10 @@ import aiohttp
 from yarl import URL
 
 from victor_spark.fetch import Limits, addresses
-from victor_spark.warc.headers import decoded
+from victor_spark.warc.headers import MAX_HEADER, decoded
 from victor_spark.warc.shard import HTML_TYPES
 
 PART: Final = 64 << 10
-MAX_HEAD_LINE: Final = 256 << 10
 
 _STATUSES: Final = (
     (TimeoutError, "timeout"),
@@ -96,13 +95,13 @@ def session(user_agent: str, limits: Limits) -> aiohttp.ClientSession:
         response_class=_Response,
         timeout=aiohttp.ClientTimeout(total=limits.seconds, sock_connect=limits.connect_seconds),
         auto_decompress=False,
-        max_line_size=MAX_HEAD_LINE,
-        max_field_size=MAX_HEAD_LINE,
+        max_line_size=MAX_HEADER,
+        max_field_size=MAX_HEADER,
     )
 
 
 async def ask(client: aiohttp.ClientSession, url: str, max_bytes: int) -> Answer | Failure:
-    """GETs one address; never raises, whatever the server or the network does."""
+    """The result of a GET request; no behaviour of the server or the network raises an error."""
     started, at = time.monotonic(), datetime.now(UTC)
     try:
         async with client.get(URL(url, encoded=True), allow_redirects=False) as response:
@@ -128,7 +127,7 @@ async def ask(client: aiohttp.ClientSession, url: str, max_bytes: int) -> Answer
                 seconds=time.monotonic() - started,
                 headers=response.raw_headers,
             )
-    except Exception as error:  # noqa: BLE001 - whatever a server makes a library raise costs this visit alone
+    except Exception as error:  # noqa: BLE001 - an answer can make a library raise any error
         why = " ".join(_reason(error, client.timeout).split())[:300] or type(error).__name__
         status = next((status for kind, status in _STATUSES if isinstance(error, kind)), "error")
         if addresses.REFUSED in why:
@@ -143,9 +142,9 @@ def _reason(error: Exception, limit: aiohttp.ClientTimeout) -> str:
         return f"no answer within {limit.total:g} s"
     if isinstance(error, aiohttp.ClientResponseError):
         return error.message
-    cause: Any = getattr(error, "os_error", error)  # aiohttp puts host, port and ssl before its text
+    cause: Any = getattr(error, "os_error", error)  # aiohttp's own text begins with host, port and ssl
     why = getattr(cause, "strerror", None) or str(cause)
-    # asyncio replaces the system's text by its own words and the address.
+    # asyncio's text repeats the address, and does not give the system's reason.
     return os.strerror(cause.errno).lower() if "Connect call failed" in why and cause.errno else why
 
 
@@ -165,7 +164,7 @@ async def _body(response: aiohttp.ClientResponse, limit: int) -> tuple[bytes, st
 
 
 def _stored(headers: Iterable[tuple[bytes, bytes]], n_bytes: int) -> Iterator[tuple[bytes, bytes]]:
-    """The headers of the stored body: others of its framing (chunked, a wrong length) are renamed."""
+    """The headers, those renamed that do not describe the stored body: chunked encoding, another length."""
     for name, value in headers:
         wrong = {b"transfer-encoding": True, b"content-length": value != b"%d" % n_bytes}
         yield b"X-Archive-Orig-" + name if wrong.get(name.lower()) else name, value

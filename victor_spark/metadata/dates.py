@@ -50,7 +50,7 @@ _DIGITS: Final = {
     if unicodedata.category(chr(point)) == "Nd"
 }
 """The digits of other scripts: Arabic, Devanagari, Thai and more."""
-_ZONES: Final = 15
+_MAX_ZONE_HOURS: Final = 15
 """The offset of a time zone has fewer hours than this."""
 _ISO: Final = re.compile(
     r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)"
@@ -85,7 +85,7 @@ def _time(found: re.Match[str]) -> str:
     if hours > 23 or minutes > 59 or seconds > 59:
         return ""
     time, zone = f"T{hours:02}:{minutes:02}:{seconds:02}", (found[8] or "").replace("Z", "+00:00")
-    is_zone = zone and int(zone[1:3]) < _ZONES and int(zone[-2:]) < 60
+    is_zone = zone and int(zone[1:3]) < _MAX_ZONE_HOURS and int(zone[-2:]) < 60
     return f"{time}{zone[:3]}:{zone[-2:]}" if is_zone else time
 
 
@@ -117,11 +117,11 @@ def _month(word: str) -> int | None:
     """The month with the longest known beginning of its name that the word begins with."""
     months = _months()
     return next(
-        (months[word[:n]] for n in range(min(len(word), _LONGEST), 1, -1) if word[:n] in months), None
+        (months[word[:n]] for n in range(min(len(word), _LONGEST_MONTH), 1, -1) if word[:n] in months), None
     )
 
 
-_LONGEST: Final = 14
+_LONGEST_MONTH: Final = 14
 
 
 @cache

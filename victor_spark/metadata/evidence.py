@@ -234,7 +234,7 @@ _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
-"""The beginning of a review of what the page is about: authors and dates behind it are those of reviews."""
+"""The beginning of a review of the page's subject: authors and dates after it are those of reviews."""
 _MICRODATA: Final = re.compile(
     rb"""(?:\s*<(?:meta|link)\b[^<>]*>)*?\s*<meta itemprop=["']?name["']? content=["']([^"'<>]+)"""
 )

@@ -17,7 +17,7 @@ from victor_spark.words import INVISIBLE
 MIN_HEADING_F1: Final = 0.3
 """An `h1` is the title if its F1 with a stated title, by distinct words, is at least this."""
 MAX_TAGS: Final = 50
-_FEW: Final = 2
+_MAX_NAME_WORDS: Final = 2  # an end of a title with more words is no name of a site
 _MAX_BARS: Final = 20
 """Bars and dashes at which a title may end or begin."""
 
@@ -69,7 +69,7 @@ _NOT_SEEN: Final = dict.fromkeys(map(ord, INVISIBLE))
 
 
 def _titles(page: Statements) -> Candidates[str]:
-    """A heading that resembles what the head states; else what the head states."""
+    """A heading that resembles a title in the head; else the titles in the head."""
     stated = [*page.meta("title"), *page.of_works("headline"), *page.meta("other_title")]
     if page.evidence.title:
         stated.append(("title", page.evidence.title))
@@ -133,7 +133,7 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
         for own, other in ends
         if key(own) in page.headings - stated
         and (
-            len(_WORD.findall(other)) > min(len(_WORD.findall(own)), _FEW)
+            len(_WORD.findall(other)) > min(len(_WORD.findall(own)), _MAX_NAME_WORDS)
             or key(other) in page.headings
             or _is_site(own, page.sites)
         )
@@ -145,7 +145,7 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     """The title without the name of its site, which stands before or after a bar or a dash."""
     title = " ".join(unescape(title).split()).rstrip("¶ ")
     headings, sites = page.headings - boards, page.sites | boards
-    for _ in range(_MOST_NAMES):
+    for _ in range(_MAX_SITE_NAMES):
         whole = title
         if key(whole) in headings or (title := _shorter(whole, headings, sites)) == whole:
             break
@@ -153,7 +153,7 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
 
 
 def _shorter(title: str, headings: set[str], sites: set[str]) -> str:
-    """The title without what is before or after a bar, if that names the site or the rest is a heading."""
+    """The title without the part before or after a bar, if that names the site or the rest is a heading."""
     parts = _BARS.split(title, _MAX_BARS)
     for bar in range(1, len(parts), 2):
         before, after = "".join(parts[:bar]), "".join(parts[bar + 1 :])
@@ -164,7 +164,7 @@ def _shorter(title: str, headings: set[str], sites: set[str]) -> str:
     return title
 
 
-_MOST_NAMES: Final = 3
+_MAX_SITE_NAMES: Final = 3
 """The most names of the site that are removed from a title."""
 _BARS: Final = re.compile(r"(\s+[|–—\-·•»«/]+\s+|\s*[|»«]\s*)")
 
@@ -224,9 +224,9 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
             several = "authors" in one.mark or "byline" in one.mark
             own = names.of_lines(lines, handles=page.is_thread, several=several)
-            if len(own) > _MAX_IN_BYLINE or _OTHERS.search(one.mark) or page.leads_elsewhere(one.mark):
+            if len(own) > _MAX_IN_BYLINE or _NOT_AUTHORS.search(one.mark) or page.leads_elsewhere(one.mark):
                 continue
-            if before and (one.mark != before.mark or one.start - before.start > _BESIDE):
+            if before and (one.mark != before.mark or one.start - before.start > _MAX_GAP_IN_BYLINE):
                 yield before.mark, found
                 found = ()
             before, found = one, (*found, *(name for name in own if name not in found))
@@ -264,7 +264,7 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
     for pattern in patterns:
         near: list[tuple[Marked, list[str]]] = []  # those far below are authors of other posts
         for one in page.elements(pattern, _LONGEST_NAME):
-            if near and one[0].start - near[-1][0].start > _NEAR:
+            if near and one[0].start - near[-1][0].start > _MAX_GAP_OF_AUTHORS:
                 break
             near.append(one)
         found = names.authors(
@@ -285,15 +285,15 @@ def _first(lines: list[str], most: int) -> Iterable[str]:
 
 _LONGEST_LINE: Final = 120
 _LONGEST_DATE: Final = 48
-_NEAR_HEADING: Final = 600
+_MAX_BELOW_HEADING: Final = 600
 _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
 """A date in brackets belongs to something else, as in `Terms of Use (10 Mar 2001)`."""
 _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
 
 
-_BESIDE: Final = 150
+_MAX_GAP_IN_BYLINE: Final = 150
 """Bytes between the beginnings of elements with the same mark that name authors of one text."""
-_NEAR: Final = 1_000
+_MAX_GAP_OF_AUTHORS: Final = 1_000
 """Bytes between the names of authors of one text."""
 _ITEM, _RELATION, *_BYLINES = map(
     re.compile,
@@ -308,10 +308,10 @@ _ITEM, _RELATION, *_BYLINES = map(
     ),
 )
 """Marks of elements that hold authors, the surest first."""
-_OTHERS: Final = re.compile(
+_NOT_AUTHORS: Final = re.compile(
     r"class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description|\bauthor\w*bio)"
 )
-"""Marks of elements with others than authors, and with what authors are."""
+"""Marks of elements with other people than authors, or with facts about authors."""
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120
 _MAX_IN_BYLINE: Final = 5
@@ -352,7 +352,7 @@ def _of_dates(lines: list[str]) -> Candidates[str]:
 
 def _beside(page: Statements) -> list[str]:
     below, above = page.around
-    lines = (*_first(below, _NEAR_HEADING), *reversed(above))
+    lines = (*_first(below, _MAX_BELOW_HEADING), *reversed(above))
     return [_IN_BRACKETS.sub("", line[:_LONGEST_LINE]) for line in lines if _DIGIT.search(line)]
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from victor_spark.metadata.vocabulary import vocabulary
 
 MAX_AUTHORS: Final = 50
-_LONGEST: Final = 100
+_LONGEST_NAME: Final = 100
 
 
 def authors(values: Iterable[str], *, handles: bool = False) -> tuple[str, ...]:
@@ -54,8 +54,8 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
         rest = line[begin.end() :] if begin is not None else ""
         if begin is None or begin[0].strip().casefold() in _ALSO_OF_PROSE:
             continue
-        if _CAPITAL.match(rest := rest or after) and len(rest) <= _LONGEST:
-            found = tuple(name for name in authors([rest]) if len(name.split()) <= _MOST_WORDS)
+        if _CAPITAL.match(rest := rest or after) and len(rest) <= _LONGEST_NAME:
+            found = tuple(name for name in authors([rest]) if len(name.split()) <= _MAX_WORDS)
             if found and (" " in found[0] or not found[0].isascii()):
                 yield found
 
@@ -63,7 +63,7 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
 _ALSO_OF_PROSE: Final = frozenset({"text", "texte", "texto", "via", "di", "da", "contributors"})
 """Introductions that need a colon."""
 _AFTER_DATE: Final = re.compile(r"(?=.{0,30}\d).{0,40}[\d|·•,]\s+by\s+(?=[^\W\d_a-z])")
-_MOST_WORDS: Final = 5
+_MAX_WORDS: Final = 5
 _CAPITAL: Final = re.compile(r"(?![a-z])\w")
 _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
 
@@ -84,7 +84,7 @@ def _apart(value: str, handles: bool) -> Iterable[str]:
         if role is not None and len(name.split()) > 3 and is_full(name[: role.start()]):
             name = name[: role.start()]
         if (
-            1 < len(name) <= _LONGEST
+            1 < len(name) <= _LONGEST_NAME
             and _NAME.match(name) is not None
             and name.casefold() not in vocabulary().nobody
             and name.casefold() not in vocabulary().introduction

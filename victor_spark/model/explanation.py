@@ -1,7 +1,7 @@
 """Which features decide on a block: the change of its score if a feature has the median of the page instead.
 
 The effect of a feature is the log-odds of content with its value, minus those with the median over the blocks
-of the page. Effects are of single features: of two that agree, each alone may have hardly any effect.
+of the page. Each effect is that of one feature alone; if two features agree, both effects may be small.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ MAX_EFFECTS: Final = 6
 
 _MIN_EFFECT: Final = 0.02
 _MAX_BLOCKS: Final = 4096
-"""The number of blocks at a time: effects take memory for each feature of each block."""
+"""Blocks at a time, because effects take memory for each feature of each block."""
 
 Score: TypeAlias = Callable[[Float32], Float32 | Float64]
 """The log-odds of content by features (n_features, n_blocks)."""
@@ -28,7 +28,7 @@ Score: TypeAlias = Callable[[Float32], Float32 | Float64]
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A feature of a block, its value, and what that value adds to the log-odds of content."""
+    """A feature of a block, its value, and the change of the log-odds of content by that value."""
 
     name: str
     value: float

@@ -1,11 +1,11 @@
 """Feature sets, and their tables: features become bins, and bins attributes of a CRF (Victor, section 3.1).
 
 A published name means one list of features for ever: a change makes a new name. A set is a sequence of parts.
-A new feature is a part (its name, and what computes it) in a set with a new name (FEATURE_SETS), whose file
+A new feature is a part (its name and its function) in a set with a new name (FEATURE_SETS), whose file
 in conf/features/ names the set that it extends as `base`. There, a feature needs a row only if it has bins.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +35,7 @@ Guess: TypeAlias = Callable[[Float32], Float32]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some features of a set: their names, and what fills their rows for a page with at least one block."""
+    """Some features of a set: their names, and what fills the rows of a page with at least one block."""
 
     names: tuple[str, ...]
     rows_of: Callable[[Blocks, Patterns], Fill]
@@ -258,7 +258,10 @@ def from_json(stored: Mapping[str, Any], error: type[Exception] = ModelError) ->
             raise error(f"feature set {feature_set}: code and table differ in {', '.join(unlike)}")
         edges = tuple(tuple(map(float, features[name]["edges"])) for name in names)
         offsets = tuple(tuple(map(int, features[name]["offsets"])) for name in names)
-        conjunctions = tuple(tuple(_parts(names, parts)) for parts in stored["conjunctions"])
+        conjunctions = tuple(
+            tuple((names.index(name), int(by)) for name, _, by in (part.rpartition("@") for part in parts))
+            for parts in stored["conjunctions"]
+        )
         expressions = {family: list(of_family) for family, of_family in stored["patterns"].items()}
         patterns = compile_patterns(expressions)
         trees = TreesOptions.from_json(stored.get("trees", {}))
@@ -284,9 +287,3 @@ _KEYS: Final = frozenset(
 )
 _NO_BINS: Final[Mapping[str, list[float]]] = {"edges": [], "offsets": []}
 _FEATURE_KEYS: Final = frozenset(_NO_BINS)
-
-
-def _parts(names: Sequence[str], parts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    for part in parts:
-        name, _, offset = part.rpartition("@")
-        yield names.index(name), int(offset)

@@ -55,7 +55,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
             grown = {place: _trees(arrays, place) for place in _TREES}
             stated = description["format"]
     except Exception as error:  # numpy and zipfile raise many types for damaged files
-        reason = " ".join(str(error).split()).partition(". ")[0]  # numpy goes on with unsafe advice
+        reason = " ".join(str(error).split()).partition(". ")[0]  # numpy's next sentence advises allow_pickle
         raise ModelError(f"{name}: not a model of victor-spark ({reason})") from error
     if stated != FORMAT:
         raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}: train it again")

@@ -1,7 +1,7 @@
 """Trees that revise the marginals of the CRF, from all features and the first guesses around a block.
 
-A linear chain sees a block's neighbours; the last trees also see what the first trees guess of the paragraph,
-of the elements around it and of blocks of the same kin, and the CRF's marginals. This is stacked sequential
+A linear chain uses a block's neighbours; the last trees also use the first trees' guesses for the paragraph,
+for the elements around it and for blocks of the same kin, and the CRF's marginals. This is stacked sequential
 learning (Cohen and Carvalho, IJCAI 2005). The CRF still separates headers from text.
 """
 

@@ -1,13 +1,13 @@
-"""Features of `victor-2`: a block, what stands around it, and its page, computed by kernels once per page.
+"""Features of `victor-2`: a block, its surroundings and its page, computed by kernels once per page.
 
 They work on paragraphs (runs of blocks without a paragraph break) and block-level elements, whose numbers
 are copied to the blocks: link density, text density in windows, the element with the densest text (the idea
 of readability), the best run of paragraphs (a maximum-sum span), statistics of paragraphs with the same
-ancestors, words of class and id, and overlap with the title. The paper's own are among them, but those of
-language and of regular expressions, which bring nothing beside the others.
+ancestors, words of class and id, and overlap with the title. They include the paper's features except those
+of language and of regular expressions, which do not improve the result.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
@@ -67,7 +67,7 @@ _OF_BLOCKS: Final = (
 )
 
 _SPANS: Final = np.array([(30.0, 3.0, 1.0), (60.0, 8.0, 1.5), (150.0, 15.0, 2.0)])
-"""Of each kind of run: most words that a paragraph counts for, its cost in words, a linked word's cost."""
+"""For each kind of run: a paragraph's most words that count, its cost in words, the cost of a linked word."""
 
 _RUNS: Final = ("best", *(f"span{number}" for number in range(len(_SPANS))))
 """Runs of paragraphs: those inside the best element, and those with the highest sums."""
@@ -99,7 +99,7 @@ NAMES: Final = (*_OF_BLOCKS, *_OF_PARAGRAPHS, *_OF_PAGE)
 MOST_TITLE: Final = 512
 """Characters of the title that blocks are compared with."""
 
-_CONTAINER_BITS: Final = tuple(BIT[name] for name in CONTAINERS)
+_CONTAINER_BITS: Final = tuple(BIT[name] for name in CONTAINERS)  # of the column `containers`
 _IN_ORDER: Final = tuple(1 << row for row in range(len(CONTAINERS)))
 _HINT_ROWS: Final = np.array([GROUPS.index(name) for name in HINTS])
 _rows: Final = attrgetter(*ROWS)
@@ -123,12 +123,12 @@ class Layout:
     last_inside: Int32
 
 
-def containers(blocks: Blocks, bits: Sequence[int] = _CONTAINER_BITS) -> UInt64:
-    """Which of CONTAINERS each block is in, bit i for CONTAINERS[i]; `bits` are their bits in `blocks`."""
-    if bits == _IN_ORDER:
+def containers(blocks: Blocks) -> UInt64:
+    """Which of CONTAINERS each block is in, bit i for CONTAINERS[i]."""
+    if _CONTAINER_BITS == _IN_ORDER:
         return blocks.containers
     mapped = np.zeros_like(blocks.containers)
-    for row, bit in enumerate(bits):
+    for row, bit in enumerate(_CONTAINER_BITS):
         mapped |= (blocks.containers & np.uint64(bit) != 0).astype(np.uint64) << np.uint64(row)
     return mapped
 
@@ -170,13 +170,13 @@ def rows_of(blocks: Blocks) -> Fill:
     """A function that fills `rows` (len(NAMES), n blocks) of a page with at least one block."""
     n, page = len(blocks), layout_of(blocks)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
-    twins = np.empty((2, n), dtype=np.int32)
+    duplicates = np.empty((2, n), dtype=np.int32)
     ratios = np.empty((2, blocks.elements.shape[1]))  # no more groups than elements
     mean_depth = of_blocks.of_page(
         *views(page.words, blocks.n_sentences, blocks.depth, blocks.div_group, blocks.td_group),
         *views(blocks.letters_hash, page.linked),
         KEY,
-        *views(_slots(n), twins, ratios, numbers[-_N_DOCUMENT:]),
+        *views(_slots(n), duplicates, ratios, numbers[-_N_DOCUMENT:]),
     )
     table = _table(blocks, page, numbers[:-_N_DOCUMENT])
     title, of_containers = (blocks.title or "")[:MOST_TITLE], containers(blocks)
@@ -193,7 +193,7 @@ def rows_of(blocks: Blocks) -> Fill:
             *views(_COUNT_ROWS),
             first,
             mean_depth,
-            *views(twins, ratios, rows),
+            *views(duplicates, ratios, rows),
         )
         of_blocks.title_shares(
             *views(blocks.points, blocks.text_start[these], blocks.text_end[these], blocks.n_letters[these]),

@@ -67,7 +67,7 @@ KINDS: Final = tuple(field.name for field in fields(TreesOptions) if field.type 
 class Trees:
     """All trees as columns: the splits (n_trees, depth), see kernels.trees, and the leaves' values.
 
-    `leaves` has shape (n_trees, 2 ** depth): what a leaf adds to the log-odds.
+    `leaves` has shape (n_trees, 2 ** depth): the log-odds that a leaf adds.
     """
 
     features: Int32
@@ -89,7 +89,7 @@ ARRAYS: Final = tuple(field.name for field in fields(Trees))
 
 
 def check(trees: Trees, n_features: int) -> None:
-    """Raises ModelError for arrays that are no trees over these features; the kernel does not check them."""
+    """Raises ModelError unless these are valid trees over `n_features`; the kernel does not check them."""
     shape = trees.features.shape
     if (
         trees.features.dtype != np.int32

@@ -60,7 +60,7 @@ def columns(blocks: Blocks, patterns: Patterns) -> dict[str, Column]:
         # Markup: all ancestors, and the tags since the previous block.
         **{f"container.{name}": inside(blocks, name) for name in _IN},
         **{f"split.{name}": getattr(blocks, f"n_split_{column}") for name, column in _SPLITS.items()},
-        # Content: characters, tokens, sentences, twins, patterns, layout groups.
+        # Content: characters, tokens, sentences, duplicates, patterns, layout groups.
         **{f"char.{kind}-abs": getattr(blocks, column) for kind, column in _CHARACTERS.items()},
         **{
             f"char.{kind}-rel": getattr(blocks, column) / n_characters for kind, column in _CHARACTERS.items()
@@ -120,7 +120,7 @@ def _compiled(family: str, expressions: Sequence[str]) -> re.Pattern[str]:
             raise ConfigurationError(
                 f"patterns: {family}: {expression}: begin with {prefix!r}, and capture nothing"
             )
-    # Look-ahead groups: a match consumes nothing but the prefix, so none hides another.
+    # Look-ahead groups: a match consumes only the prefix, so that matches of others may overlap it.
     alternatives = "|".join(f"(?=({expression[len(prefix) :]}))" for expression in expressions) or "(?!)"
     return re.compile(f"{prefix}(?:{alternatives})", re.IGNORECASE)
 

@@ -42,7 +42,7 @@ _MAX_WEIGHT: Final = 1e6
 
 @dataclass(frozen=True)
 class Names:
-    """Hashes of words, ascending, and what each adds to the log-odds of content."""
+    """Hashes of words, ascending, and the log-odds of content that each adds."""
 
     words: UInt32
     weights: Float32

@@ -51,7 +51,7 @@ exec "$here/bin/{_VERSION}" "$@"
 """
 
 
-def pack_environment(archive: Path, extras: frozenset[str] = frozenset()) -> int:
+def pack_environment(archive: Path, extras: frozenset[str]) -> int:
     """Writes the archive, completely or not at all, and returns its size.
 
     Raises PackageNotFoundError if a required package is not installed.

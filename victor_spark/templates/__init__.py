@@ -6,7 +6,7 @@ repeats    repeated strings of a site, and which of them are templates
 patterns   templates as regular expressions, and mutable patterns
 matcher    templates + text → intervals: one automaton over token symbols
 table      the published table: read, check, update, compare; idioms of many sites left out
-coverage   table + page → which characters of its blocks templates cover, and what is left of these
+coverage   table + page → which characters of its blocks templates cover, and the blocks without them
 
 The cleaner `template` and the template step after other cleaners are in extractors.template.
 """

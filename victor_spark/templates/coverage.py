@@ -1,8 +1,8 @@
 """Finds the characters of a page that templates of its site cover, and cuts them out of its blocks.
 
 Templates are sought in a view of the page: `text`, the text of all blocks; `html`, the canonical HTML; or
-`cleaned`, the text of the kept blocks. In the texts every block ends in a newline. What a template covers in
-a view is mapped onto the text of the blocks.
+`cleaned`, the text of the kept blocks. In the texts every block ends in a newline. Characters that are
+covered in a view are mapped onto the text of the blocks.
 """
 
 from dataclasses import replace

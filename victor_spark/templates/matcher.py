@@ -2,7 +2,7 @@
 
 The rule: every template is searched in the whole text, as `re.finditer` finds its expression (the
 order of templates doesn't matter); the intervals of all matches are united, and those that at most
-`near` characters separate are one (Foschini, section 3.4.1).
+NEAR characters separate are merged (Foschini, section 3.4.1).
 """
 
 import re
@@ -23,6 +23,8 @@ from victor_spark.templates.tokens import TEXT, TOKENISERS, Vocabulary, spans, w
 
 NEAR: Final = 10
 """Intervals that at most this number of characters separate are merged."""
+N_MATCHERS: Final = 256
+"""The most matchers that are kept."""
 MOST_WORDS: Final = 1 << 18
 """The most distinct tokens that a matcher stores; with more, all are deleted."""
 
@@ -91,10 +93,10 @@ class Matcher:
 class Matchers:
     """The matchers of the sites in a table, built on first use; the most recently used are kept."""
 
-    def __init__(self, table: pa.Table, view: str = TEXT, *, n_kept: int = 256) -> None:
+    def __init__(self, table: pa.Table, view: str = TEXT) -> None:
         chosen = table.filter(pc.equal(table["view"], view)).select(["site", "tokens", "regex"])
         self._table, self._rows = chosen.combine_chunks(), by_site(chosen["site"])
-        self._view, self._ready = view, lru_cache(n_kept)(self._matcher)
+        self._view, self._ready = view, lru_cache(N_MATCHERS)(self._matcher)
 
     def of(self, site: str) -> Matcher | None:
         """The site's matcher; None where the table has no template of it. Vanished templates count, too."""

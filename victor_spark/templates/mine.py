@@ -47,8 +47,8 @@ MIN_SECTION_SHARE: Final = 0.2
 """A string below the cut-off is a template, too, if this share of the pages has it and its lines are short
 and whole (repeats.of_sections): a menu of one section, or a notice that alternates with others."""
 
-TWIN_LIKENESS: Final = 0.98
-"""Two pages are near-identical if they share this part of their distinct tokens."""
+MIN_DUPLICATE_JACCARD: Final = 0.98
+"""Two pages are near-identical if the Jaccard similarity of their distinct tokens is at least this."""
 
 
 def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSettings()) -> Mined:
@@ -120,7 +120,7 @@ def _read(texts: Sequence[str], settings: MiningSettings, mutable: Patterns) -> 
         symbol_of[known:n] = np.where(kinds >= 0, kinds, n_patterns + np.arange(known, n, dtype=np.int32))
         symbols.append(symbol_of[ids])
         edges.append(found.edges.copy())
-    numbers = np.flatnonzero(distinct(symbols, TWIN_LIKENESS)).tolist()
+    numbers = np.flatnonzero(distinct(symbols, MIN_DUPLICATE_JACCARD)).tolist()
     kept = [symbols[number] for number in numbers]
     return _Pages(numbers, kept, [edges[number] for number in numbers], n_patterns + vocabulary.n)
 
@@ -181,9 +181,10 @@ def page_key(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
-def ends(text: str, length: int = MAX_PAGE_CHARACTERS) -> str:
-    """The text; if it is longer than `length`, its beginning and its end."""
-    return text if len(text) <= length else f"{text[: length // 2]}\n{text[-(length // 2) :]}"
+def ends(text: str) -> str:
+    """The text; if it is longer than MAX_PAGE_CHARACTERS, its beginning and its end."""
+    half = MAX_PAGE_CHARACTERS // 2
+    return text if len(text) <= MAX_PAGE_CHARACTERS else f"{text[:half]}\n{text[-half:]}"
 
 
 @dataclass(slots=True)
@@ -239,11 +240,11 @@ MOST_COMPARED: Final = 16
 """A page is compared with at most this number of pages of each bucket."""
 
 
-def distinct(pages: Sequence[Int32], least_likeness: float) -> Bool:
+def distinct(pages: Sequence[Int32], least_jaccard: float) -> Bool:
     """Which pages, given as symbols, have no near-identical page before them; False for empty pages.
 
-    Two pages are alike when the share of distinct symbols that both have (Jaccard) is at least
-    `least_likeness`. Candidates are found by MinHash: `N_BANDS` bands of `N_ROWS` values.
+    Two pages are near-identical when the share of distinct symbols that both have (Jaccard) is at least
+    `least_jaccard`. Candidates are found by MinHash: `N_BANDS` bands of `N_ROWS` values.
     """
     sets = [np.unique(page) for page in pages]
     buckets: dict[int, list[int]] = defaultdict(list)
@@ -254,7 +255,7 @@ def distinct(pages: Sequence[Int32], least_likeness: float) -> Bool:
         hashes = minhash.hashes_of(symbols.astype(np.uint64))
         keys = minhash.buckets(hashes, N_ROWS, N_BANDS * N_ROWS).tolist()
         others = {other for key in keys for other in buckets[key][-MOST_COMPARED:]}
-        if any(_are_alike(symbols, sets[other], least_likeness) for other in others):
+        if any(_are_alike(symbols, sets[other], least_jaccard) for other in others):
             continue
         first[number] = True
         for key in keys:

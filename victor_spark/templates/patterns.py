@@ -1,12 +1,12 @@
 """Templates as regular expressions, and the mutable patterns in them (Foschini, section 3.4).
 
 A template's tokens are expressions of one token each: an escaped literal or a mutable pattern. Between
-them stands what may stand between tokens; at its ends, that a token ends there, and, for short templates,
-that a line begins or ends there. Every match begins and ends at a token's edge.
+them, it matches separators of tokens; at its ends, it requires that a token ends there, and, for short
+templates, that a line begins or ends there. Every match begins and ends at a token's edge.
 
 A mutable pattern (conf/mutable.toml) stands for one whole token that changes from page to page. Of those
-that match a token the strictest is used when templates are mined; when they are applied, each matches what
-its expression matches. A pattern of a user, or of a templates table, must be cheap on any token.
+that match a token the strictest is used when templates are mined; when they are applied, each matches all
+tokens that its expression matches. A pattern of a user, or of a templates table, must be cheap on any token.
 """
 
 import math

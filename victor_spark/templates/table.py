@@ -22,7 +22,7 @@ from victor_spark.warc.storage import open_file
 VERSION_KEY: Final = "victor_spark.templates_version"
 VERSION: Final = "1"
 VERSION_COLUMN: Final = "site"
-_MOST_MUTABLE: Final = 100
+_MAX_MUTABLE: Final = 100
 
 TEMPLATES: Final = pa.schema(
     [
@@ -159,7 +159,7 @@ def _fault(table: pa.Table) -> str | None:
             mutable.add(token)
         elif len(word.split()) != 1:
             return str(token)
-    if len(mutable) > _MOST_MUTABLE:
+    if len(mutable) > _MAX_MUTABLE:
         return f"{len(mutable)} mutable patterns"
     for view in pc.unique(table["view"]).to_pylist():
         tokeniser = TOKENISERS.get(view)

@@ -8,8 +8,8 @@ on each of a few folds of sites, and applied to the pages left out (stacking; Wo
 attributes with values: every block gets the old model's three state scores as such (`old[k]`), beside all its
 own attributes. It learns how far to trust each old score (a 3 × 3 matrix A) and corrections δ, which L2
 regularisation draws to 0: so the weights are drawn to A·old, a Gaussian prior around the old model. State
-scores are sums of weights, therefore A·old + δ is again a model of the same form, table and trees: nothing is
-added to what the decoder does. Where trees revise the CRF, more are grown on the new pages, on top of those.
+scores are sums of weights, therefore A·old + δ is again a model of the same form, table and trees, for the
+same decoder. Where trees revise the CRF, more are grown on the new pages, on top of those.
 """
 
 import tempfile
@@ -70,14 +70,12 @@ def train(
     table: FeatureTable,
     options: TrainingOptions = TrainingOptions(),
     *,
-    directory: Path | None = None,
     progress: Progress | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> Model:
     """A model of labelled pages.
 
-    CRFsuite's own file stays in `directory` as model.crfsuite; without a directory it is deleted. Raises
-    ModelError when no page can be used, UsageError where the extra `train` is not installed.
+    Raises ModelError when no page can be used, UsageError where the extra `train` is not installed.
     """
     check_installed(table)
     usable = usable_pages(pages)
@@ -90,7 +88,7 @@ def train(
         for page, of_page in zip(usable, values, strict=True)
     )
     with tempfile.TemporaryDirectory() as scratch:
-        path = (directory or Path(scratch)) / CRFSUITE_NAME
+        path = Path(scratch, CRFSUITE_NAME)
         crfsuite.fit(sequences, path, options, progress)
         model = crfsuite.from_crfsuite(path, table, known, learnt, first)
     return revised(usable, values, model) if table.is_learnt else model
@@ -155,18 +153,14 @@ def adapt(
     options: TrainingOptions,
     *,
     strength: float = STRENGTH,
-    directory: Path | None = None,
     progress: Progress | None = None,
 ) -> Model:
-    """The model adapted to labelled pages; ModelError when none of them can be used.
-
-    CRFsuite's own file (at full strength) stays in `directory` as model.crfsuite.
-    """
+    """The model adapted to labelled pages; ModelError when none of them can be used."""
     check_installed(start.table)
     usable = usable_pages(pages)
     sequences = ((items(start, page.blocks), page.labels) for page in usable)
     with tempfile.TemporaryDirectory() as scratch:
-        path = (directory or Path(scratch)) / CRFSUITE_NAME
+        path = Path(scratch, CRFSUITE_NAME)
         crfsuite.fit(sequences, path, options, progress)
         known = {**start.about, "n_adaptation_pages": len(usable)}
         corrections = crfsuite.from_crfsuite(path, start.table, known, start.weights, start.first)
@@ -219,7 +213,7 @@ def _together(start: Model, corrections: Model, trust: Float64) -> Model:
 def _extended(
     pages: Sequence[TrainingPage], start: Model, adapted: Model, options: TreeOptions, strength: float
 ) -> Model:
-    """The adapted model with the last trees of `start`, and more trees grown on what these get wrong here.
+    """The adapted model with the last trees of `start`, and more trees grown on the errors of these here.
 
     `strength`, from 0 to 1, multiplies the log-odds of the new trees.
     """
@@ -239,7 +233,7 @@ Learnt = TypeVar("Learnt")
 def _out_of_fold(
     folds: Int32, learn: Callable[[Sequence[int]], Learnt], apply: Callable[[Learnt, int], Float32]
 ) -> list[Float32]:
-    """For each page the output of what was learnt from the pages (rows) of other folds."""
+    """For each page the output of a model learnt from the pages (rows) of other folds."""
     outputs = [np.zeros(0, dtype=np.float32)] * len(folds)
     for fold in np.unique(folds).tolist():
         others = np.flatnonzero(folds != fold).tolist() or range(len(folds))  # all pages are in one fold

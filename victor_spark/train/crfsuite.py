@@ -85,7 +85,7 @@ def conjunction_name(number: int, code: int) -> str:
 
 
 def sequences(table: FeatureTable, codes: npt.NDArray[np.uint8]) -> list[list[str]]:
-    """One list of attribute names a block; `codes` as FeatureTable.codes gives them."""
+    """One list of attribute names a block; `codes` as FeatureTable.bins gives them."""
     n_blocks = codes.shape[1]
     items: list[list[str]] = [[BIAS] for _ in range(n_blocks)]
     for offset in range(-table.reach, table.reach + 1):

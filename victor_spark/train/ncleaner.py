@@ -184,7 +184,7 @@ def _ratio(both: Float64) -> Float32:
 def _calibration(pages: Sequence[_Read], folds: Int64, n_symbols: int) -> Float64:
     """Logistic regression of being clean on `ncleaner.features`, a row a segment.
 
-    Segments weigh by their characters, which is what precision and recall of a text are about.
+    Segments are weighted by characters, as in precision and recall of a text.
     """
     rows, wanted, weights = [], [], []
     for fold in range(N_FOLDS):

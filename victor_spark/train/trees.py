@@ -92,8 +92,8 @@ def _f1_weights(logits: Float32, wanted: Bool, masses: Float64, pages: npt.NDArr
     Of a page with blocks of mass m, labels y and probabilities p, F1 is taken as 2 sum(mpy) / sum(mp + my)
     (the Dice loss of Milletari et al. 2016): its derivative by a block's log-odds is what a logistic loss has
     where the block weighs m(2 - F1)p / sum(mp + my) as content, and mF1(1 - p) / sum(mp + my) as none. So
-    blocks that look like the contrary of their label weigh least: they may be labelled wrong.
-    `masses` are words, as many as the sampled blocks stand for; a page's are made 1 together.
+    blocks that contradict their label weigh least: the label may be wrong. `masses`: the words that the
+    sampled blocks represent; those of a page are normalised to the sum 1.
     """
     masses = masses / np.maximum(np.bincount(pages, masses), _MIN_MASS)[pages]
     likely = 1.0 / (1.0 + np.exp(-logits.astype(np.float64)))
@@ -116,7 +116,7 @@ def page_weights(words: Float64) -> Float64:
 
 
 def _sample(weights: Float64, most: int) -> tuple[npt.NDArray[np.intp], Float64]:
-    """Rows to learn from and their weights: heavy ones surely, light ones by chance, then weighing more."""
+    """Rows to learn from and their weights: all heavy ones, and light ones at random with larger weights."""
     if len(weights) <= most:
         return np.arange(len(weights)), weights
     low, high = 0.0, most / weights.min()

@@ -26,8 +26,8 @@ MIN_SITES_OF_ORIGIN: Final = 10
 NO_ORIGIN: Final = -1
 """The number of a page whose collection has no weights."""
 
-_FAR: Final = 255
-_NEVER: Final = np.float32(-50.0)
+_NO_HINT: Final = 255
+_WEIGHT_OF_ABSENT: Final = np.float32(-50.0)
 _ORIGIN_C: Final = 0.3
 _ORIGIN_ITERATIONS: Final = 300
 
@@ -36,7 +36,7 @@ def erased(blocks: Blocks) -> Blocks:
     """The same blocks as if no element had any class, id, role or itemprop, or was hidden by an attribute."""
     return replace(
         blocks,
-        hints=np.full_like(blocks.hints, _FAR),
+        hints=np.full_like(blocks.hints, _NO_HINT),
         class_path=blocks.path,
         named=np.zeros_like(blocks.named),
         named_elements=np.zeros((2, 1), dtype=np.int32),
@@ -140,7 +140,7 @@ def learn_origins(pages: Sequence[Blocks], collections: Int32, n: int, elements:
     found = _fitted(used, collections[known], C=_ORIGIN_C, max_iter=_ORIGIN_ITERATIONS)
     learnt = np.column_stack([found.coef_, found.intercept_]).astype(np.float32)
     weights = np.zeros((n, len(elements) + 1), dtype=np.float32)
-    weights[:, -1] = _NEVER
+    weights[:, -1] = _WEIGHT_OF_ABSENT
     weights[there] = np.concatenate([-learnt / 2, learnt / 2]) if len(there) == 2 else learnt
     return Origins(weights, elements)
 

@@ -2,7 +2,7 @@
 
 `inputs.resolve` finds the shards of the arguments; `reading.read` reads one of them.
 
-    shard          Shard, ReadOptions, Attempt: what a task reads, and how
+    shard          Shard, ReadOptions, Attempt: the input of a task, and how it is read
     inputs         arguments → shards, also through lists of paths and tables of records (coordinates)
     storage        opens, looks up and lists files; with http_files (web servers) and remote_files (retries)
     file_types     kind of a file or payload by its first bytes and its name; crawls

@@ -89,7 +89,7 @@ class _Brotli:
         """The next part of the content."""
         part: bytes = self._stream.process(packed, output_buffer_limit=_BROTLI_PART)
         self.eof = self._stream.is_finished()
-        self.waits = bool(part) and not self.eof  # can_accept_more_data overlooks what is inflated already
+        self.waits = bool(part) and not self.eof  # can_accept_more_data overlooks inflated output
         return part
 
 
@@ -97,7 +97,7 @@ _DEFLATE: Final = {"gzip": 31, "zlib": 15, "deflate": -15}
 _INFLATERS: Final = (type(isal_zlib.decompressobj()), type(zlib.decompressobj()))
 
 
-def _decoder(encoding: Encoding, dictionary: bytes | None, deflate: Any = isal_zlib) -> Any:
+def _decoder(encoding: Encoding, dictionary: bytes | None, deflate: Any) -> Any:
     """A new decoder; `deflate`: the library for gzip and its relatives."""
     if encoding in _DEFLATE:
         return deflate.decompressobj(wbits=_DEFLATE[encoding])
@@ -135,7 +135,7 @@ def inflated(
                 n_given += len(part)
                 yield part
         except _ERRORS as error:
-            again = _decoder(encoding, dictionary, zlib)  # its errors say more
+            again = _decoder(encoding, dictionary, zlib)  # its error messages have more detail
             problem, end = yield from _before_error(again, read_at, start, position, n_given, retry)
             if again.eof:  # brotli reports bytes after its end as an error
                 return end, True

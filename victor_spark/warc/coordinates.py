@@ -34,7 +34,7 @@ N_RECORDS: Final = 1000
 N_BYTES: Final = 64 << 20
 """The most consecutive records of a file, and the most bytes of them, in one shard."""
 
-_NEAR: Final = 256 << 10
+_MAX_GAP: Final = 256 << 10
 """Gaps of at most this many bytes between two records are fetched, not skipped."""
 
 _SCHEMA: Final = pa.schema([("filename", pa.string()), ("offset", pa.int64()), ("length", pa.int64())])
@@ -161,7 +161,7 @@ def windows(records: Sequence[tuple[int, int]]) -> list[Window]:
     """The byte ranges that hold the records, near ones joined into one."""
     joined: list[Window] = []
     for offset, length in records:
-        if joined and offset <= joined[-1][1] + _NEAR:
+        if joined and offset <= joined[-1][1] + _MAX_GAP:
             joined[-1] = (joined[-1][0], max(joined[-1][1], offset + length))
         else:
             joined.append((offset, offset + length))

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 MAX_HEADER: Final = 256 << 10
+"""The most bytes of a record's header, and of the head of an HTTP message."""
 _ARC_2 = re.compile(rb"(.* \S+ \d{14} \S+) \d{3} \S+ \S+ \d+ \S+ (\d+)\s*")
 _ARC_SCHEMES: Final = (
     "http", "https", "ftp", "dns", "whois", "filedesc", "gopher", "news", "metadata", "warcinfo"
@@ -40,7 +41,7 @@ class Syntax:
     """The syntax of the records of one archive format: WARC or ARC.
 
     `start` matches where a record is expected. `search` is stricter: it finds a record in damaged bytes and
-    matches at most `reach` of them. `cut_start` matches what is left of a record whose header is cut off.
+    matches at most `reach` of them. `cut_start` matches the rest of a record whose header is cut off.
     `separator` follows every block. `parse` reads a header in a record's first MAX_HEADER bytes, or None.
     """
 

@@ -13,9 +13,9 @@ _MAX_UNDECLARED: Final = 3  # gzip layers that no header announces
 
 
 class Body(NamedTuple):
-    """A decoded payload, and what is wrong with it.
+    """A decoded payload, and its defects.
 
-    `truncated`: the end is missing. `oversize`: decoding stopped at the limit, `payload` is what came
+    `truncated`: the end is missing. `oversize`: decoding stopped at the limit, `payload` is the part
     before. `problem`: nothing could be decoded, and why.
     """
 
@@ -129,11 +129,9 @@ def _inflated(packed: bytes, encoding: Encoding, limit: int) -> Body:
         if end is not None:
             follows = encoding == "gzip" and packed.startswith(GZIP_MAGIC, end)
             follows = follows or (encoding == "zstd" and end < len(packed))
-    return _body(b"".join(parts), "nothing inflates" if end is None and not error else error, limit)
-
-
-def _body(payload: bytes, error: str | None, limit: int) -> Body:
-    """A body decoded up to the limit or, if there is an error, as far as possible."""
+    payload = b"".join(parts)
+    if end is None and not error:
+        error = "nothing inflates"
     if len(payload) > limit:
         return Body(payload, oversize=True)
     if error is None:

@@ -22,9 +22,9 @@ from victor_spark.warc.source import Source
 _MAX_DEPTH: Final = 8  # of lists that name lists
 _MAX_LIST: Final = 64 << 20
 _MAX_LINE: Final = 8192
-_N_TRIED: Final = 100
+_N_LINES_TRIED: Final = 100
 _N_THREADS: Final = 32
-_N_AT_A_TIME: Final = 4096
+_N_SHARDS_AT_A_TIME: Final = 4096
 
 
 def resolve(inputs: Sequence[str], *, base_url: str | None = None) -> tuple[Shard, ...]:
@@ -68,7 +68,7 @@ def checked(shards: Iterable[Shard]) -> Iterator[Checked]:
     """Looks up size and etag of all shards in parallel, in order."""
     waiting = iter(shards)
     with ThreadPoolExecutor(_N_THREADS, "victor-look-up") as pool:
-        while some := list(islice(waiting, _N_AT_A_TIME)):
+        while some := list(islice(waiting, _N_SHARDS_AT_A_TIME)):
             yield from pool.map(_look_up, some)
 
 
@@ -253,21 +253,20 @@ def _entries(lines: list[str]) -> list[tuple[int, str]]:
 
 
 def _is_list(path: str, head: bytes, base_url: str | None) -> bool:
-    """Whether at least half of the first lines of a text name a file, or there are none."""
+    """Whether at least half of the first lines of a text, if it has any, name a file.
+
+    Such a line is a URL, an existing path, or looks like the path of an input.
+    """
     start = unpacked(head).decode("utf-8-sig", "surrogateescape")
-    entries = _entries(start.split("\n")[:_N_TRIED])
-    n_named = sum(_names_file(line, path, base_url) for _, line in entries)
+    entries = _entries(start.split("\n")[:_N_LINES_TRIED])
+    n_named = 0
+    for _, line in entries:
+        target = _located(line, path, base_url)
+        is_remote = storage.scheme(target) is not None
+        exists = storage.scheme(line) is not None or (not is_remote and os.path.lexists(target))
+        like = is_remote or file_types.by_name(line) is not None or ("/" in line and glob.has_magic(line))
+        n_named += exists or (like and not any(char.isspace() for char in line))
     return 2 * n_named >= len(entries)
-
-
-def _names_file(line: str, manifest: str, base_url: str | None) -> bool:
-    """Whether a line is a URL, an existing path, or looks like the path of an input."""
-    target = _located(line, manifest, base_url)
-    remote = storage.scheme(target) is not None
-    if storage.scheme(line) is not None or (not remote and os.path.lexists(target)):
-        return True
-    known = remote or file_types.by_name(line) is not None or ("/" in line and glob.has_magic(line))
-    return known and not any(char.isspace() for char in line)
 
 
 def _located(line: str, manifest: str, base_url: str | None) -> str:

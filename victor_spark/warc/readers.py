@@ -26,12 +26,12 @@ from victor_spark.warc.source import (
     member_parts,
 )
 
-_SMALL: Final = 4 << 20
+_MAX_AT_ONCE: Final = 4 << 20
 """Members with less content are inflated at once."""
 
 Found = Record | Damage
 Steps = Generator[Found, None, int]
-"""Yields what is at an offset; returns where the next record or member begins, at last the file's size.
+"""Yields the records and damage at an offset; returns the next beginning, at last the file's size.
 
 Raises CutError at the end where the file ends too early; a record cut off there has `content_truncated`.
 """
@@ -116,10 +116,10 @@ def _member_step(archive: Archive, place: Place) -> Steps:
 
 
 def _only_record(archive: Archive, start: int) -> Generator[Found, None, int | None]:
-    """Reads a healthy member of one record, as most are; returns its end, None for any other member."""
+    """Reads an undamaged member of one record, as most are; returns its end, None for any other member."""
     syntax = archive.syntax
     try:
-        content, end, _ = compression.gathered(member_parts(archive.source, start, retry=0), _SMALL)
+        content, end, _ = compression.gathered(member_parts(archive.source, start, retry=0), _MAX_AT_ONCE)
     except CorruptError:
         return None
     header = boundaries.header_in(content[: boundaries.HEADER_STEP], syntax)

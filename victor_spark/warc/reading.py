@@ -4,7 +4,7 @@ A shard is read in steps: from the beginning of a record (or compressed member) 
 included. A range owns the steps that begin in it. From one beginning all readers make the same steps, so a
 range needs only its first step as a reader from the file's start finds it.
 
-What looks like the beginning of a record need not be one: archives hold archives. In compressed data the
+Bytes like the beginning of a record may be content: archives hold archives. In compressed data the
 bytes of an inner archive appear only within one stored block, at most 64 or 128 KiB long. So the search
 begins well before the range, and a path of steps without damage that is longer than such a block belongs to
 the outer archive. Without such a path, the search begins further back, at last at the file's start.
@@ -41,9 +41,9 @@ FIRST_RECORD: Final = 64 << 20
 def read(shard: Shard, options: ReadOptions = DEFAULTS, attempt: Attempt = FIRST) -> Iterator[Record]:
     """The page records of a shard, or of its byte range, in file order.
 
-    The ranges of a file yield together exactly what the whole file yields, each record once. Damage costs
+    The ranges of a file together yield exactly the records of the whole file, each once. Damage costs
     only the records it hits: each damaged range yields one Record with status "corrupt_record". `attempt` may
-    skip a record and what lies before it.
+    skip a record and everything before it.
     Raises ShardError, and nothing else (MemoryError in an attempt that is watched), when the shard can't be
     opened, is empty, becomes unreadable or is not the content of `shard.etag`, and after its last record when
     it ends too early; StoreError when its store refuses all requests.
@@ -214,7 +214,7 @@ def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
         if offset >= whole:
             yield Damage(offset, length, "behind the end of the file")
             continue
-        source.size = min(offset + length, whole)  # nothing behind it is read
+        source.size = min(offset + length, whole)  # nothing after it is read
         try:
             steps = readers.step(reading, Place(offset, 0))
             # The record or damage there, and none after it in a member.
@@ -293,7 +293,7 @@ def _walk(archive: Archive, anchor: int, start: int) -> tuple[bool, int]:
 
 
 def _exhausted(steps: Steps) -> tuple[bool, int]:
-    """Whether steps yield damage, and what they return."""
+    """Whether steps yield damage, and their return value."""
     damaged = False
     while True:
         try:

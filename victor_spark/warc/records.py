@@ -14,7 +14,6 @@ from victor_spark.warc.http_body import Body
 from victor_spark.warc.shard import HTML_TYPES, STANDARD_TYPES, ReadOptions
 
 _FIRST_READ: Final = 16 << 10
-_MAX_HEAD: Final = 256 << 10
 _SHOWN_TYPE: Final = 40
 
 
@@ -22,8 +21,8 @@ _SHOWN_TYPE: Final = 40
 class Record:
     """One record of an archive, its body decoded from transfer and content encodings.
 
-    `status` is None for a record that can be cleaned; otherwise the record never gets that far
-    and the row carries this status and `reason` (`payload` is then None or what there is of it).
+    `status` is None for a record that can be cleaned. Any other record is not cleaned: its row has this
+    status and `reason`.
     """
 
     id: str | None
@@ -91,12 +90,12 @@ def page_record(raw: RawRecord, options: ReadOptions, filename: str) -> Record |
 
 def _is_open(head: HttpHead, n_read: int) -> bool:
     """Whether the HTTP head, or the one after an interim head, may continue after the bytes read."""
-    return head.is_interim or (not head.complete and (n_read < _MAX_HEAD or head.length == n_read))
+    return head.is_interim or (not head.complete and (n_read < headers.MAX_HEADER or head.length == n_read))
 
 
 def _longest(options: ReadOptions) -> int:
     """The limit in bytes of HTTP heads and of an encoded body; beyond it a record is oversize."""
-    return options.max_bytes + (options.max_bytes >> 3) + _MAX_HEAD
+    return options.max_bytes + (options.max_bytes >> 3) + headers.MAX_HEADER
 
 
 def _http_record(

@@ -32,13 +32,13 @@ LONGEST_WAIT: Final = 30.0
 """Seconds before the second try, doubled before each further one, and the most; with full jitter."""
 
 _EXTRAS: Final = ("s3", "gs", "hdfs")
-"""File systems for which an extra of victor-spark installs what fsspec needs."""
+"""File systems with an extra of victor-spark that installs the library that fsspec needs."""
 
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {"hdfs": {"dfs.client.failover.max.attempts": "2"}}
 """The options of a file system; others do not cache listings. HDFS retries before we do."""
 
 _KEPT: Final[dict[int, Any]] = {}
-"""HDFS clients of this process: fsspec drops its own after a fork, and a client's end hangs in the child."""
+"""HDFS clients, kept as long as the process: fsspec deletes its own after a fork, and the child hangs."""
 
 ALIASES: Final = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 """Schemes → the name of their file system."""
@@ -98,9 +98,7 @@ class RemoteFile(io.RawIOBase):
     `windows`, sorted and disjoint, are the only bytes that will be read: no fetch goes past its window's end.
     """
 
-    def __init__(
-        self, size: int, fetch: Fetch, close: Callable[[], None], windows: Sequence[Window] = ()
-    ) -> None:
+    def __init__(self, size: int, fetch: Fetch, close: Callable[[], None], windows: Sequence[Window]) -> None:
         super().__init__()
         self._size, self._fetch, self._close = size, fetch, close
         self._windows = windows

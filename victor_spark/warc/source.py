@@ -12,9 +12,9 @@ MEMBER_NAMES: Final = {"gzip": "gzip member", "zstd": "zstd frame", "lz4": "lz4 
 MAGIC_LENGTH: Final = 4
 """Bytes that show that a member begins."""
 
-_RETRY: Final = 512
-_KEPT: Final = 4 << 20
-"""Inflated bytes behind us that are kept: more than a search for the next record reads ahead."""
+_RETRY_STEP: Final = 512  # as `retry` of compression.inflated
+_MAX_KEPT: Final = 4 << 20
+"""The last inflated bytes, which are kept: more than a search for the next record reads ahead."""
 
 _LONGEST_DICTIONARY: Final = 64 << 20
 
@@ -79,7 +79,7 @@ class Source:
 class Member:
     """The gzip member, zstd or lz4 frame at an offset as a stream; CorruptError when none begins there.
 
-    Going back a little is free, going back further inflates it again.
+    A read before the kept bytes inflates the member again.
     """
 
     def __init__(self, source: Source, offset: int) -> None:
@@ -87,7 +87,7 @@ class Member:
         self._start()
 
     def _start(self) -> None:
-        self._parts = member_parts(self._source, self._offset, retry=_RETRY)
+        self._parts = member_parts(self._source, self._offset, retry=_RETRY_STEP)
         self._end: tuple[int, bool] | None = None
         self._n_inflated = 0
         self._kept = bytearray()  # the last bytes inflated
@@ -101,8 +101,8 @@ class Member:
             self._end = stop.value
             return False
         self._n_inflated += len(part)
-        if len(self._kept) > 2 * _KEPT:
-            del self._kept[:-_KEPT]
+        if len(self._kept) > 2 * _MAX_KEPT:
+            del self._kept[:-_MAX_KEPT]
         self._kept += part
         return True
 
