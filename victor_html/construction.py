@@ -1,10 +1,10 @@
 # cython: legacy_implicit_noexcept=True
 """Tags and text → the tree of a page (the HTML standard's tree construction, 13.2.6), as columns.
 
-`build` is exact, or gives nothing: constructs that are rare and long to say (frames, MathML, a second `body`
-with attributes) end it, and so does a tree beyond its budget. `follow` reads any page in linear time, and
-`is_beyond` says whether it was within the budget: beyond it formatting elements are not opened again, and no
-search for an open element goes further than _REACH elements. Cython pure Python mode.
+`build` gives the exact tree or none: it stops at rare constructs that would take much code (frames, MathML,
+a second `body` with attributes), and at a tree beyond its budget. `follow` reads any page in linear time, and
+`is_beyond` says whether the budget was exceeded. Formatting elements are then not opened again, and no search
+for an open element goes further than _REACH elements. Cython pure Python mode.
 """
 
 import re
@@ -14,8 +14,8 @@ from cython.cimports.victor_html import num
 
 num.check()
 
-# How an element is open, beside 1: in a drawing or formula; one of these that holds HTML; a template, as
-# _OPEN_TEMPLATE and the insertion mode of its inside.
+# The values of `is_open` for an open element, beside 1: it is in a drawing or formula; it is there and holds
+# HTML. A template has the sum of _OPEN_TEMPLATE and the insertion mode of its content.
 _OPEN_FOREIGN = cython.declare(cython.int, 2)
 _OPEN_HOLDING = cython.declare(cython.int, 3)
 _OPEN_TEMPLATE = cython.declare(cython.int, 16)
@@ -106,11 +106,11 @@ class Builder:
 
     @cython.ccall
     def build(self, n_tokens: cython.Py_ssize_t) -> cython.int:
-        """Fills `nodes` (a row a node, len(COLUMNS) wide) from the tokens; how many, -1: left aside.
+        """Fills `nodes` (a row a node, NODE_COLUMNS) from the tokens; how many, -1: left aside.
 
-        Room: `most_nodes` rows in `nodes`, `stack`, `is_open` and `formatting`; when it doesn't suffice, -1.
-        So it is when looking for open elements takes more than `most_steps`, or the tags of elements opened
-        again more than `most_copied` bytes.
+        `nodes`, `stack`, `is_open` and `formatting` have `most_nodes` rows. It is also -1 if that is too few,
+        if the searches for open elements take more than `most_steps`, or if the tags of elements that are
+        opened again take more than `most_copied` bytes.
         """
         for t in range(n_tokens):
             kind = self.tokens[t, num.TOKEN_KIND]
@@ -134,7 +134,7 @@ class Builder:
 
     @cython.ccall
     def end(self) -> cython.int:
-        """Ends the page: what every page has is there. How many nodes there are, -1: left aside."""
+        """Ends the page, adds the elements that every page has; how many nodes there are, -1: left aside."""
         while self.templates and self.leaves_nothing:
             self._end_template()
             self.aside = False
@@ -149,11 +149,11 @@ class Builder:
 
     @cython.ccall
     def follow(self, n_tokens: cython.Py_ssize_t) -> cython.int:
-        """As `build`, up to token n_tokens, and leaves nothing aside; where the next token stands.
+        """Builds the tree of any page up to token n_tokens; returns where the next token stands.
 
-        num.PLACE_HTML, PLACE_FOREIGN in a drawing or formula, PLACE_HOLDER in one there that holds HTML;
-        -1 when there is no room. It suffices with five nodes for each `<`, one for each num.COPY bytes of
-        `most_copied`, and 200.
+        That is num.PLACE_HTML, PLACE_FOREIGN in a drawing or formula, or PLACE_HOLDER in an element there
+        that holds HTML; -1 if there is no room. Five nodes for each `<`, one for each num.COPY bytes of
+        `most_copied` and 200 more are enough.
         """
         self.leaves_nothing = True
         while self.n_done < n_tokens:
@@ -179,7 +179,7 @@ class Builder:
     @cython.cfunc
     @cython.inline
     def _low(self, n: cython.int) -> cython.int:
-        """The lowest place to look at from n places down."""
+        """The lowest place in the stack that a search from place n looks at."""
         return 0 if self.steps <= self.most_steps or n <= _REACH else n - _REACH
 
     # --- nodes -----------------------------------------------------------------------------------
@@ -652,7 +652,7 @@ class Builder:
 
     @cython.cfunc
     def _copy(self, node: cython.int) -> cython.int:
-        """Another element with the tag of `node`; 0: no room."""
+        """A new element with the tag of `node`; 0 if there is no room."""
         self._count_copy(node)
         return self._new(self.nodes[node, num.NAME], self.nodes[node, num.TOKEN])
 
@@ -834,7 +834,7 @@ class Builder:
 
     @cython.cfunc
     def _merge(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
-        """A second html or body tag: the attributes that the first doesn't have go to it."""
+        """A second html or body tag: the first gets the attributes that it doesn't have."""
         node: cython.int = self.stack[0 if name == num.HTML else 1]
         token: cython.int = self.nodes[node, num.TOKEN]
         if not self.tokens[t, num.TOKEN_FLAGS] & num.ATTRIBUTES or self.nodes[node, num.NAME] != name:

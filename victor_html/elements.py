@@ -143,12 +143,14 @@ HOLDS_HTML: Final = 128
 """Added to the place in CONTENTS: of an element that ends a drawing, of one in drawings that holds HTML."""
 MOST_ATTRIBUTES: Final = 64
 TOO_MANY_ATTRIBUTES: Final = 500
-"""More in one tag are beyond the budget: the library compares each with all before it."""
+"""A tag with more is beyond the budget: the library compares each attribute with all before it."""
 FNV_SEED: Final = 2166136261
 FNV_PRIME: Final = 16777619
 """Of the 32-bit FNV-1a hash."""
+SMALL_LETTER: Final = 32
+"""The bit that makes an ASCII letter a small one, and no other character a letter but @ [ \\ ] ^ _."""
 COPY: Final = 16
-"""What the tags of an element that is opened again count for, without attributes."""
+"""How many bytes the tags of an element that is opened again count as, without attributes."""
 
 
 class Elements(NamedTuple):

@@ -3,12 +3,21 @@
 Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd.
 """
 
+from collections.abc import Mapping
 from typing import Final
 from zlib import crc32
 
 from victor_html import elements as tables
 
-_TABLES = (
+
+def named(*parts: Mapping[str, int]) -> dict[str, int]:
+    """The numbers of all tables, and DIGEST: a kernel compiled with other numbers has another one."""
+    numbers = {name: number for table in parts for name, number in table.items()}
+    assert len(numbers) == sum(map(len, parts)), "two numbers have the same name"
+    return numbers | {"DIGEST": crc32(repr(numbers).encode()) >> 1}
+
+
+NUMBERS: Final = named(
     {name.upper(): number for number, name in enumerate(tables.ELEMENTS) if name},
     {name.upper(): 1 << bit for bit, name in enumerate(tables.ELEMENT_FLAGS)},
     {f"START_{name.upper()}": number for number, name in enumerate(tables.STARTS)},
@@ -30,6 +39,7 @@ _TABLES = (
         "MOST_ATTRIBUTES": tables.MOST_ATTRIBUTES,
         "TOO_MANY_ATTRIBUTES": tables.TOO_MANY_ATTRIBUTES,
         "FNV_PRIME": tables.FNV_PRIME,
+        "SMALL_LETTER": tables.SMALL_LETTER,
         "COPY": tables.COPY,
         "LONGEST_NAME": tables.LONGEST_NAME,
     },
@@ -40,9 +50,6 @@ _TABLES = (
     {"QUIRKS_NO": 0, "QUIRKS_YES": 1, "QUIRKS_UNKNOWN": 2},
     {"PLACE_HTML": 0, "PLACE_FOREIGN": 1, "PLACE_HOLDER": 2},
 )
-NUMBERS: Final = {name: number for table in _TABLES for name, number in table.items()}
-assert len(NUMBERS) == sum(map(len, _TABLES)), "two numbers have the same name"
-NUMBERS["DIGEST"] = crc32(repr(NUMBERS).encode()) >> 1
 globals().update(NUMBERS)
 
 
@@ -50,7 +57,7 @@ def check() -> None:
     """Uncompiled, a kernel has these numbers; compiled, it calls `compiled_with` (see setup.py)."""
 
 
-def compiled_with(digest: int) -> None:
+def compiled_with(digest: int, numbers: Mapping[str, int] = NUMBERS) -> None:
     """Raises ImportError for a kernel that was compiled with other numbers."""
-    if digest != NUMBERS["DIGEST"]:
+    if digest != numbers["DIGEST"]:
         raise ImportError("a kernel was compiled from other tables than these: run ./dev setup")

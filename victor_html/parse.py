@@ -1,8 +1,8 @@
 """UTF-8 markup → canonical HTML by the kernels, wherever they read a page exactly as the parser library does.
 
-The library builds an object a node and takes every attribute apart, for a tree of which the canonical HTML
-keeps a third; the kernels write the same string in a quarter of the time (bench/pipeline.py). What they don't
-read they leave to the library; that both agree is held by tests on tag soup and on all pages at hand.
+The library builds an object for each node and parses every attribute, and the canonical HTML keeps a third
+of that tree. The kernels write the same string in a quarter of the time (bench/pipeline.py). They leave some
+pages to the library. Tests on tag soup and on all pages at hand compare the two.
 """
 
 import re
@@ -20,6 +20,7 @@ from victor_html.elements import (
     MOST_ATTRIBUTES,
     NODE_COLUMNS,
     TOKEN_COLUMNS,
+    TOKEN_FLAGS,
     TOKEN_KINDS,
     byte_classes,
     elements,
@@ -35,12 +36,12 @@ _STANDARD: Final = re.compile(
     rb"""\1\s*(["'])http://www\.w3\.org/[^"']*\2\s*|\s+system\s+(["'])about:legacy-compat\3\s*)""",
     re.IGNORECASE,
 )
-"""Document types that are certainly no quirks mode."""
+"""Document types that certainly do not ask for quirks mode."""
 _HTML: Final = re.compile(rb"<!doctype\s+html(?![^\s>])", re.IGNORECASE)
 
 _STEPS_A_BYTE: Final = 32
 _STEPS: Final = 1_000_000
-"""The budget of steps from one open element to the next: so many a byte of the page, and so many more."""
+"""The budget of steps from one open element to the next: _STEPS, and _STEPS_A_BYTE for each of the page."""
 
 
 class Parsed(NamedTuple):
@@ -68,7 +69,7 @@ def parse(markup: bytes) -> Parsed:
     if doctype and not _HTML.match(doctype):
         return Parsed(None, used)
     quirks = 1 if not doctype else 0 if _STANDARD.fullmatch(doctype) else 2  # 0 no, 1 yes, 2 not known
-    room.builder.begin(markup, quirks, _steps(markup), _copies(markup), 3 * n_tokens + 64)
+    room.builder.begin(markup, quirks, _steps(markup), _copies(markup), _most_nodes(n_tokens))
     return Parsed(room.serialized(markup, doctype) if room.builder.build(n_tokens) >= 0 else None, used)
 
 
@@ -97,6 +98,11 @@ def beyond_budget(markup: bytes) -> str | None:
         if html is not None:
             break
     return html or ""
+
+
+def _most_nodes(n_tokens: int) -> int:
+    """The most nodes of a tree that is within the budget: elements may be implied or opened again."""
+    return 3 * n_tokens + 64
 
 
 def _steps(markup: bytes) -> int:
@@ -140,7 +146,7 @@ class _Room:
 
     def __init__(self, n_tags: int, n_nodes: int | None = None) -> None:
         n_tokens = 2 * n_tags + 2
-        n_nodes = 3 * n_tokens + 64 if n_nodes is None else n_nodes
+        n_nodes = _most_nodes(n_tokens) if n_nodes is None else n_nodes
         self.tokens = np.empty((n_tokens, len(TOKEN_COLUMNS)), dtype=np.int32)
         self.used = np.empty(len(ELEMENTS), dtype=np.uint8)
         nodes = np.empty((n_nodes, len(NODE_COLUMNS)), dtype=np.int32)
@@ -195,6 +201,6 @@ def _doctype(markup: bytes, tokens: Int32) -> bytes:
     for name, kind, start, end, flags, _ in map(np.ndarray.tolist, tokens):
         if kind == TOKEN_KINDS.index("doctype"):
             return markup[start:end]
-        if name or flags & 1:
+        if name or flags & 1 << TOKEN_FLAGS.index("not_white"):
             break
     return b""

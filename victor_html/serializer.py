@@ -1,8 +1,9 @@
 # cython: legacy_implicit_noexcept=True
 """The tree of a page → its canonical HTML (the HTML standard's fragment serialisation, 13.3).
 
-Writes what the parser library's serialiser and `preclean.drop_textless` give together: references resolved,
-the few characters escaped that must be, attributes in double quotes, each name once. Cython pure Python mode.
+Writes what the parser library's serialiser and `drop_textless` (victor_spark.kernels.source) give together:
+references resolved, the few characters escaped that must be, attributes in double quotes, each name once.
+Cython pure Python mode.
 """
 
 import cython
@@ -16,8 +17,12 @@ if cython.compiled:
 num.check()
 
 _LONGEST_REFERENCE = cython.declare(cython.int, 32)
+_GROWTH = cython.declare(cython.Py_ssize_t, 7)  # bytes written for a byte of the source are fewer than this
+_ROOM_OF_TEXT = cython.declare(cython.Py_ssize_t, 64)  # spare room after text, or for an end tag
+_ROOM_OF_TAG = cython.declare(cython.Py_ssize_t, 128)  # for a start tag without its attributes
 _SEED = cython.declare(cython.uint, FNV_SEED)
-_LOW_BITS = cython.declare(cython.uint, 4294967295)
+_LOW_BITS = cython.declare(cython.uint, 0xFFFFFFFF)
+_LAST_POINT = cython.declare(cython.uint, 0x10FFFF)
 
 
 @cython.final
@@ -52,12 +57,12 @@ class Serializer:
 
     @cython.ccall
     def serialize(self, source: bytes, room: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Fills `out` with UTF-8, `room` bytes at most; how much of it, -1 when there is no room.
+        """Fills `out` with UTF-8, `room` bytes at most; returns its length, -1 if there is no room.
 
         `letters[letter_ends[e]:letter_ends[e + 1]]`: the name of element e; `reference_slots` and
         `reference_rows`: from the 32-bit FNV-1a hash of a reference's name to its row of `expansions` (code
         point, second one or 0, whether it stands without a semicolon); `c1`: what the references
-        128 … 159 mean; `names`: room for where the names of a tag's attributes are in `out`.
+        128 … 159 mean; `names`: room for the places in `out` of the names of a tag's attributes.
         """
         node: cython.int = self.nodes[1, num.FIRST]
         self.source = source
@@ -85,7 +90,7 @@ class Serializer:
                 node = self.nodes[node, num.PARENT]
                 if node <= 1:
                     return self.n
-                if self.n + 64 > self.room or not self._end_tag(
+                if self.n + _ROOM_OF_TEXT > self.room or not self._end_tag(
                     self.nodes[node, num.NAME], self.nodes[node, num.TOKEN]
                 ):
                     return -1
@@ -121,33 +126,31 @@ class Serializer:
                 self.out[self.n : self.n + num.LONGEST_NAME] = self.letters[start : start + num.LONGEST_NAME]
             self.n += self.letter_ends[name + 1] - start
             return True
-        if (
-            self.n + self.tokens[token, num.TOKEN_START] - self.tokens[token, num.TOKEN_NAME_START] + 64
-            > self.room
-        ):
+        first, end = self.tokens[token, num.TOKEN_NAME_START], self.tokens[token, num.TOKEN_START]
+        if self.n + end - first + _ROOM_OF_TEXT > self.room:
             return False
-        for k in range(self.tokens[token, num.TOKEN_NAME_START], self.tokens[token, num.TOKEN_START]):
+        for k in range(first, end):
             c = self.source[k]
-            self._put(c + 32 if ord("A") <= c <= ord("Z") else c)
+            self._put(c + num.SMALL_LETTER if ord("A") <= c <= ord("Z") else c)
         return True
 
     @cython.cfunc
     def _end_tag(self, name: cython.int, token: cython.int) -> cython.bint:
-        if self.n + 64 > self.room:
+        if self.n + _ROOM_OF_TEXT > self.room:
             return False
-        self._put(60)
-        self._put(47)
+        self._put(ord("<"))
+        self._put(ord("/"))
         if not self._name(name, token):
             return False
-        self._put(62)
+        self._put(ord(">"))
         return True
 
     @cython.cfunc
     def _start_tag(self, name: cython.int, token: cython.int) -> cython.bint:
         begin: cython.Py_ssize_t = self.n
-        if self.n + 128 > self.room:
+        if self.n + _ROOM_OF_TAG > self.room:
             return False
-        self._put(60)
+        self._put(ord("<"))
         if not self._name(name, token):
             return False
         flags = self.tokens[token, num.TOKEN_FLAGS] if token >= 0 else 0
@@ -155,14 +158,14 @@ class Serializer:
             start = self.tokens[token, num.TOKEN_START]
             end = self.tokens[token, num.TOKEN_END]
             if flags & num.UNCLEAN:
-                if self.n + 7 * cython.cast(cython.Py_ssize_t, end - start) + 128 > self.room:
+                if self.n + _GROWTH * (end - start) + _ROOM_OF_TAG > self.room:
                     return False
                 self._attributes(start, end)
             else:
-                if self.n + end - start + 128 > self.room:
+                if self.n + end - start + _ROOM_OF_TAG > self.room:
                     return False
                 self._copy(start, end)
-        self._put(62)
+        self._put(ord(">"))
         if name == num.INPUT and self._is_hidden(begin):
             self.n = begin
         return True
@@ -183,19 +186,19 @@ class Serializer:
             if i >= end:
                 return
             at = self.n
-            self._put(32)
+            self._put(ord(" "))
             start = i
             while i < end:
                 c = self.source[i]
                 if c == ord("/") or self._is_white(c) or (c == ord("=") and i > start):
                     break
-                self.out[at + 1 + i - start] = c + 32 if ord("A") <= c <= ord("Z") else c
+                self.out[at + 1 + i - start] = c + num.SMALL_LETTER if ord("A") <= c <= ord("Z") else c
                 i += 1
             self.n += i - start
             self.names[n, 0] = cython.cast(cython.int, at)
             self.names[n, 1] = cython.cast(cython.int, self.n)
-            self._put(61)
-            self._put(34)
+            self._put(ord("="))
+            self._put(ord('"'))
             while i < end and self._is_white(self.source[i]):
                 i += 1
             if i < end and self.source[i] == ord("="):
@@ -217,7 +220,7 @@ class Serializer:
                 self.in_attribute = False
                 if quote == ord('"') or quote == ord("'"):
                     i += 1
-            self._put(34)
+            self._put(ord('"'))
             if self._was_there(n):
                 self.n = at
             else:
@@ -244,11 +247,11 @@ class Serializer:
     @cython.cfunc
     def _text(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.bint:
         if not flags & num.CARE:
-            if self.n + end - start + 64 > self.room:
+            if self.n + end - start + _ROOM_OF_TEXT > self.room:
                 return False
             self._copy(start, end)
             return True
-        if self.n + 7 * cython.cast(cython.Py_ssize_t, end - start) + 64 > self.room:
+        if self.n + _GROWTH * (end - start) + _ROOM_OF_TEXT > self.room:
             return False
         self._escaped(start, end)
         return True
@@ -267,10 +270,10 @@ class Serializer:
             if c == ord("&"):
                 i = self._reference(i, end)
             elif c == ord("\r"):
-                self._put(10)
+                self._put(ord("\n"))
                 i += 2 if i + 1 < end and self.source[i + 1] == ord("\n") else 1
-            elif c == 194 and i + 1 < end and self.source[i + 1] == ord("\xa0"):
-                self._put_point(160)
+            elif c == 0xC2 and i + 1 < end and self.source[i + 1] == 0xA0:  # U+00A0 in UTF-8
+                self._put_point(ord("\xa0"))
                 i += 2
             elif c == ord("<") or c == ord(">") or c == ord('"'):
                 self._put_point(c)
@@ -292,20 +295,26 @@ class Serializer:
             self._put_all(b"&nbsp;")
         elif point == ord('"') and self.in_attribute:
             self._put_all(b"&quot;")
-        elif point < 128:
+        elif point < 0x80:
             self._put(point)
-        elif point < 2048:
-            self._put(192 | (point >> 6))
-            self._put(128 | (point & 63))
-        elif point < 65536:
-            self._put(224 | (point >> 12))
-            self._put(128 | ((point >> 6) & 63))
-            self._put(128 | (point & 63))
+        elif point < 0x800:
+            self._put(0xC0 | (point >> 6))
+            self._put_later_byte(point)
+        elif point < 0x10000:
+            self._put(0xE0 | (point >> 12))
+            self._put_later_byte(point >> 6)
+            self._put_later_byte(point)
         else:
-            self._put(240 | (point >> 18))
-            self._put(128 | ((point >> 12) & 63))
-            self._put(128 | ((point >> 6) & 63))
-            self._put(128 | (point & 63))
+            self._put(0xF0 | (point >> 18))
+            self._put_later_byte(point >> 12)
+            self._put_later_byte(point >> 6)
+            self._put_later_byte(point)
+
+    @cython.cfunc
+    @cython.inline
+    def _put_later_byte(self, bits: cython.uint) -> cython.void:
+        """The lowest six bits as a byte of UTF-8 after the first one."""
+        self._put(0x80 | (bits & 0x3F))
 
     @cython.cfunc
     def _put_all(self, written: bytes) -> cython.void:
@@ -342,7 +351,7 @@ class Serializer:
             and best_end < end
             and self._goes_on(self.source[best_end])
         ):
-            self._put_point(38)
+            self._put_point(ord("&"))
             return i + 1
         self._put_point(self.expansions[best, 0])
         if self.expansions[best, 1]:
@@ -370,7 +379,7 @@ class Serializer:
     def _numeric_reference(self, i: cython.int, end: cython.int) -> cython.int:
         j: cython.int = i + 2
         point: cython.uint = 0
-        hexadecimal: cython.bint = j < end and (self.source[j] | 32) == ord("x")
+        hexadecimal: cython.bint = j < end and (self.source[j] | num.SMALL_LETTER) == ord("x")
         if hexadecimal:
             j += 1
         start = j
@@ -378,22 +387,22 @@ class Serializer:
             c = self.source[j]
             digit = -1
             if ord("0") <= c <= ord("9"):
-                digit = cython.cast(cython.int, c) - 48
-            elif hexadecimal and ord("a") <= (c | 32) <= ord("f"):
-                digit = cython.cast(cython.int, c | 32) - 87
+                digit = cython.cast(cython.int, c) - ord("0")
+            elif hexadecimal and ord("a") <= (c | num.SMALL_LETTER) <= ord("f"):
+                digit = cython.cast(cython.int, c | num.SMALL_LETTER) - ord("a") + 10
             if digit < 0:
                 break
-            if point <= 1114111:
+            if point <= _LAST_POINT:
                 point = point * (16 if hexadecimal else 10) + digit
             j += 1
         if j == start:
-            self._put_point(38)
+            self._put_point(ord("&"))
             return i + 1
         if j < end and self.source[j] == ord(";"):
             j += 1
-        if point == 0 or point > 1114111 or 55296 <= point <= 57343:
-            point = 65533
-        elif 128 <= point <= 159:
-            point = self.c1[point - 128]
+        if point == 0 or point > _LAST_POINT or 0xD800 <= point <= 0xDFFF:  # surrogates
+            point = ord("\ufffd")
+        elif 0x80 <= point < 0x80 + self.c1.shape[0]:
+            point = self.c1[point - 0x80]
         self._put_point(point)
         return j

@@ -1,9 +1,9 @@
 # cython: legacy_implicit_noexcept=True
 """The bytes of a page → its tags and runs of text as columns (the HTML standard's tokenization, 13.2.5).
 
-Written for speed: no object a token, attributes are not taken apart, and what never reaches the canonical
-HTML (comments, scripts, styles, drawings) is skipped where it stands. Where the standard asks for more than
-is done here, the page is left to the parser library: `tokenize` then returns -1. Cython pure Python mode.
+For speed, a token is no object, attributes are not split, and what never reaches the canonical HTML
+(comments, scripts, styles, drawings) is skipped. A page that needs a rule of the standard that is missing
+here is left to the parser library: `tokenize` then returns -1. Cython pure Python mode.
 """
 
 import cython
@@ -20,7 +20,7 @@ _UNLISTED = cython.declare(cython.int, -4096)
 _CUT_OFF = cython.declare(cython.Py_ssize_t, -2)
 _DEEPEST_DRAWING = cython.declare(cython.int, 256)
 _SEED = cython.declare(cython.uint, FNV_SEED)
-_LOW_BITS = cython.declare(cython.uint, 4294967295)
+_LOW_BITS = cython.declare(cython.uint, 0xFFFFFFFF)
 
 
 @cython.final
@@ -80,9 +80,9 @@ class Tokenizer:
 
     @cython.ccall
     def tokenize(self) -> cython.Py_ssize_t:
-        """Fills `tokens` (two rows for each `<` at most, and one); how many there are, or -1.
+        """Fills `tokens` (at most two rows for each `<`, and one more); how many there are, or -1.
 
-        It is -1, too, where there is no room for more; `count` is then the number of rows.
+        It is also -1 if `tokens` is too short; `count` is then its number of rows.
 
         `classes[byte]`: BYTE_CLASSES as bits; `slots`/`slot_names`: from a name's 32-bit FNV-1a hash to its
         element; `contents[element]`: the place in CONTENTS, with ENDS_DRAWING and HOLDS_HTML; `names`: room
@@ -97,10 +97,10 @@ class Tokenizer:
 
     @cython.ccall
     def follow(self, i: cython.Py_ssize_t, foreign: cython.int) -> cython.Py_ssize_t:
-        """As `tokenize`, what begins at `i` alone, and leaves nothing aside; where the next begins.
+        """Adds only the token that begins at `i`, of any page; returns where the next one begins.
 
-        `foreign` is what `construction.Builder.follow` says of the place. Of a tag's attributes those after
-        the first MOST_ATTRIBUTES are left out.
+        `foreign` is what `construction.Builder.follow` says of the place. The attributes of a tag after the
+        first MOST_ATTRIBUTES are left out.
         """
         self.leaves_nothing = True
         self.foreign = foreign
@@ -165,7 +165,7 @@ class Tokenizer:
         found: cython.pointer(cython.const[cython.uchar]) = cython.NULL
         if i < self.n:
             found = cython.cast(
-                cython.pointer(cython.const[cython.uchar]), memchr(self.source + i, 60, self.n - i)
+                cython.pointer(cython.const[cython.uchar]), memchr(self.source + i, ord("<"), self.n - i)
             )
         return -1 if found == cython.NULL else found - self.source
 
@@ -251,7 +251,7 @@ class Tokenizer:
             if c == ord(">") or c == ord("/") or self.classes[c] & white:
                 break
             if ord("A") <= c <= ord("Z"):
-                c += 32
+                c += num.SMALL_LETTER
             code = ((code ^ c) * prime) & _LOW_BITS
             i += 1
         slot: cython.uint = code & mask
@@ -483,11 +483,14 @@ class Tokenizer:
             c = self.source[i + 1]
             if c == ord("!") and self.source[i + 2] == ord("-"):
                 escaped = True
-            elif escaped and (c | 32) == (self.source[name_start] | 32):
+            elif escaped and (c | num.SMALL_LETTER) == (self.source[name_start] | num.SMALL_LETTER):
                 self.nested = True
             elif c == ord("/"):
                 k = 0
-                while k < length and (self.source[i + 2 + k] | 32) == (self.source[name_start + k] | 32):
+                while k < length and (
+                    (self.source[i + 2 + k] | num.SMALL_LETTER)
+                    == (self.source[name_start + k] | num.SMALL_LETTER)
+                ):
                     k += 1
                 c = self.source[after]
                 if k == length and (c == ord(">") or c == ord("/") or self.classes[c] & num.IS_WHITE):

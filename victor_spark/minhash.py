@@ -11,13 +11,15 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from victor_spark.kernels.num import GOLDEN
+
 _N_HASHES: Final = 128
 _LEAST_RECALL: Final = 0.99
 _SKETCH: Final = 1024
 _RANDOM: Final = np.random.RandomState(20)  # the only generator of numpy whose numbers never change
 _FACTORS: Final = _RANDOM.randint(1 << 32, size=_N_HASHES, dtype=np.uint32) | np.uint32(1)
 _ADDENDS: Final = _RANDOM.randint(1 << 32, size=_N_HASHES, dtype=np.uint32)
-_BASE: Final = np.uint64(0x9E3779B97F4A7C15)
+_BASE: Final = np.uint64(GOLDEN)
 
 
 def shingles(words: list[str], n: int) -> NDArray[np.uint32]:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from victor_spark.blocks import Blocks, Bool, Int32
 from victor_spark.kernels import matching as kernel
+from victor_spark.kernels import views
 from victor_spark.scripts import WORD_CLASS
 
 INVISIBLE: Final = "\u00ad\u180e\u200b\u2060\u2061\u2062\u2063\u2064\ufeff\ufffc"
@@ -101,7 +102,7 @@ def match(page: Sequence[str], gold: Sequence[str]) -> Int32:
     page_ids = _without_too_frequent(page_ids, counts)
     n_pairs = int(counts[page_ids[page_ids >= 0]].sum())
     matched = np.empty(len(page), np.int32)
-    arrays = (
+    arrays = views(
         page_ids,
         np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
         np.argsort(gold_ids, kind="stable").astype(np.int32),
@@ -111,8 +112,7 @@ def match(page: Sequence[str], gold: Sequence[str]) -> Int32:
         np.empty((3, len(gold)), np.int32),
         matched,
     )
-    # Views give Python's own integers where the kernel runs uncompiled.
-    kernel.align(*(array.data for array in arrays), OPEN_COST)
+    kernel.align(*arrays, OPEN_COST)
     return matched
 
 

@@ -37,7 +37,7 @@ from victor_spark.sites.evidence import (
     revised,
 )
 
-MODEL = SiteModel(weight=0.9, prior_pages=1.0, common=1.0, repeated=3.0, calibration=0.9)
+MODEL = SiteModel(weight=0.9, prior_pages=1.0, common=1.0, common_pages=0.0, repeated=3.0, calibration=0.9)
 NOTICE = "Please read our terms of use before you print this page"
 
 

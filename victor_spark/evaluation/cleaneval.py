@@ -13,11 +13,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from victor_spark.blocks import Int32
 from victor_spark.evaluation.measures import Overlap
 from victor_spark.kernels import matching as kernel
+from victor_spark.kernels import views
 
 _MARKER: Final = re.compile(r"<(/?)([phl])\s*>", re.IGNORECASE)
 _WRAPPER: Final = re.compile(r"\s*<text\b[^>]*>|</text\s*>\s*$", re.IGNORECASE)
@@ -137,7 +137,9 @@ def _found(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
     found = np.empty((3, short), np.int32)
     if not short:
         return found.T
-    work: tuple[npt.NDArray[np.int32], ...] = (
+    arrays = views(
+        left,
+        right,
         np.full(n_symbols, -1, np.int32),
         np.empty((4, 2 * short + 2), np.int32),
         np.empty((3, 3 * short + 4), np.int32),
@@ -145,8 +147,7 @@ def _found(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
         np.empty((4, short + 2), np.int32),
         found,
     )
-    # Views give Python's own integers where the kernel runs uncompiled.
-    n = kernel.match(*(array.data for array in (left, right, *work)))
+    n = kernel.match(*arrays)
     return found[:, :n].T
 
 

@@ -174,7 +174,5 @@ def style_sheets(markup: str) -> list[str]:
     if beyond_budget(markup.encode("utf-8", "replace")) is not None:
         return []
     document = HTMLTree.parse(markup).document
-    if not document:
-        return []
-    found = document.query_selector_all("style")
+    found = document.query_selector_all("style") if document else []
     return [element.text or "" for element in found if (element.getattr("media") or "").strip() != "print"]

@@ -15,20 +15,19 @@ import numpy.typing as npt
 from victor_spark import scripts
 from victor_spark.kernels import num
 
+_VARIATION_SELECTORS: Final = slice(0xE0100, 0xE01F0)
 _SENTENCE_ENDS: Final = ".!?…。！？．｡؟۔।॥։።፧။។༎‼⁇⁈⁉"
 _CLOSING_EXTRA: Final = "\"'”’»“‹›«」』）】〉》"
-_ASSIGNED: Final = 0x33480
-"""Code points from here on are OTHER, except the variation selectors, which are marks."""
-_VARIATION_SELECTORS: Final = slice(0xE0100, 0xE01F0)
 
 
 @cache
 def properties() -> npt.NDArray[np.uint8]:
     """A byte for each code point: the class in the low three bits, the flags of kernels.num above them."""
-    table = np.zeros(0x110000, dtype=np.uint8)
-    categories = [unicodedata.category(chr(point)) for point in range(_ASSIGNED)]
-    by_category = {name: _of_category(name) for name in set(categories)}
-    table[:_ASSIGNED] = [by_category[name] for name in categories]
+    table = np.zeros(num.N_CODE_POINTS, dtype=np.uint8)
+    categories = [unicodedata.category(chr(point)) for point in range(num.ASSIGNED)]
+    known = _OF_CATEGORY
+    by_category = {name: known.get(name, known.get(name[0], num.OTHER)) for name in set(categories)}
+    table[: num.ASSIGNED] = [by_category[name] for name in categories]
     table[_VARIATION_SELECTORS] = num.LETTER
     for start, end in scripts.UNSPACED:
         part = table[start : end + 1]
@@ -43,10 +42,9 @@ def properties() -> npt.NDArray[np.uint8]:
     return table
 
 
-def _of_category(category: str) -> int:
-    if category in ("Lu", "Lt", "Lo"):
-        return num.LETTER | num.UPPER
-    if category in ("Pe", "Pf"):
-        return num.PUNCTUATION | num.CLOSING
-    classes = {"L": num.LETTER, "M": num.LETTER, "N": num.DIGIT, "P": num.PUNCTUATION}
-    return classes.get(category[0], num.OTHER)
+_OF_CATEGORY: Final = (
+    {"L": num.LETTER, "M": num.LETTER, "N": num.DIGIT, "P": num.PUNCTUATION}
+    | dict.fromkeys(("Lu", "Lt", "Lo"), num.LETTER | num.UPPER)
+    | dict.fromkeys(("Pe", "Pf"), num.PUNCTUATION | num.CLOSING)
+)
+"""Class and flags by Unicode category, or by its first letter; else a character is OTHER."""

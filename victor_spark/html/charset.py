@@ -73,10 +73,9 @@ class Decoded(NamedTuple):
 def as_utf8(source: bytes, http_charset: str | None) -> Decoded:
     """The markup of a page in UTF-8, and its charset: BOM, then HTTP header, then meta, then detection.
 
-    UTF-16 and charsets with escape sequences are known without BOM, whatever is declared.
-    A declared charset is believed when the bytes decode under it (a few bad bytes are forgiven);
-    otherwise the next one is asked. What is UTF-8 already is not copied. Parts of such a page
-    that are no UTF-8 are read as what they are.
+    UTF-16 and charsets with escape sequences are recognised without BOM, whatever is declared. A declared
+    charset is taken if the bytes decode under it, except for a few; otherwise the next one is tried. UTF-8
+    is not copied. If some parts of a page are UTF-8, the others are read in a charset of their own.
     """
     if certain := _by_its_bytes(source):
         return certain
@@ -106,7 +105,7 @@ def _by_its_bytes(source: bytes) -> Decoded | None:
             return Decoded(source[len(mark) :].decode(of_mark, "replace").encode(), of_mark)
     head = source[:_META_WINDOW]
     even, odd = (head[start::2].count(0) for start in (0, 1)) if b"\0" in head else (0, 0)
-    if max(even, odd) > max(_FEW, len(head) / 20, 10 * min(even, odd)):
+    if max(even, odd) > max(_FEWEST_SIGNS, len(head) / 20, 10 * min(even, odd)):
         codec = "utf-16-le" if odd > even else "utf-16-be"
         return Decoded(source.decode(codec, "replace").encode(), codec)
     if not source.isascii():
@@ -117,12 +116,13 @@ def _by_its_bytes(source: bytes) -> Decoded | None:
         return Decoded(markup, name(codec)) if markup and not markup.isascii() else None
     if b"~{" in source:
         pairs = b"".join(_HZ.findall(source))[::2]
-        if len(pairs) >= _FEW and len(_COMMON_HZ.findall(pairs)) >= 0.8 * len(pairs):
+        if len(pairs) >= _FEWEST_SIGNS and len(_COMMON_HZ.findall(pairs)) >= 0.8 * len(pairs):
             return Decoded(_HZ.sub(lambda run: run[0].decode("hz", "replace").encode(), source), "hz")
     return None
 
 
-_FEW: Final = 8
+_FEWEST_SIGNS: Final = 8
+"""Zero bytes, or pairs of HZ: fewer of them do not show that a page is in such a charset."""
 _HZ: Final = re.compile(rb"~\{((?:[!-w][!-~])+)~\}")
 _COMMON_HZ: Final = re.compile(b"[!#0-W]")
 """First bytes of punctuation and of the Chinese characters in common use."""
@@ -142,7 +142,7 @@ def _as_declared(source: bytes, charset: str, is_utf8: bool) -> bytes | None:
         return None  # markup alone has many in these
     text = source.decode(charset, "replace")
     n_bad = text.count("\ufffd")
-    if n_bad > _FORGIVEN and n_bad * 50 > _n_foreign(text):
+    if n_bad > _FORGIVEN and n_bad > _FORGIVEN_RATIO * _n_foreign(text):
         return None
     if n_bad and charset.startswith("cp125"):
         text = codecs.charmap_decode(source, "strict", characters(charset))[0]
@@ -169,11 +169,11 @@ def _mixed(source: bytes, labels: Sequence[str], *, in_most_places: bool = True)
     if n_bad >= _ENOUGH_TO_DETECT:
         rest = _GOOD_OR_TAG.sub(" ", text).encode("ascii", "surrogateescape")
         possible.append(_detected(rest) or "utf-8")
-    if not _FAR.search(text):
+    if not _NOT_WESTERN.search(text):
         possible.append("cp1252")
     codec = next(filter(lambda codec: codec.startswith(_SINGLE_BYTE), possible), None)
     own = characters(codec) if codec else "\ufffd" * 256
-    if n_good >= _MOSTLY * n_bad:
+    if n_good >= _MOSTLY_UTF8 * n_bad:
         text = _CUT.sub("\ufffd", text)
     if n_bad <= _FORGIVEN:
         text = _ALONE.sub("\ufffd", text)
@@ -184,13 +184,17 @@ def _mixed(source: bytes, labels: Sequence[str], *, in_most_places: bool = True)
 
 _SINGLE_BYTE: Final = ("cp125", "iso8859", "koi8")
 _ENOUGH_TO_DETECT: Final = 20
-_MOSTLY: Final = 10
+_MOSTLY_UTF8: Final = 10
 _FORGIVEN: Final = 3
+_FORGIVEN_RATIO: Final = 0.02
+"""The most characters that do not decode, and their ratio to those beyond ASCII; one of the two suffices."""
 _BAD: Final = re.compile("[\udc80-\udcff]")
 _CUT: Final = re.compile("[\udce0-\udcf4][\udc80-\udcbf]+")
 _ALONE: Final = re.compile("(?<![A-Za-zÀ-ɏ\udcc0-\udcff])[\udcc0-\udcff](?![A-Za-zÀ-ɏ\udcc0-\udcff])")
 _GOOD_OR_TAG: Final = re.compile("<[^<>]*>|[^\0-\x7f\udc80-\udcff]+")
-_FAR: Final = re.compile("[\u0100-\u0151\u0154-\u015f\u0162-\u0177\u0179-\u017c\u0180-\u1fff\u2c00-\ud7ff]")
+_NOT_WESTERN: Final = re.compile(
+    "[\u0100-\u0151\u0154-\u015f\u0162-\u0177\u0179-\u017c\u0180-\u1fff\u2c00-\ud7ff]"
+)
 """A letter that windows-1252 lacks."""
 
 

@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 
-from victor_html.elements import ELEMENTS, FNV_PRIME, fnv1a, open_table
+from victor_html.elements import FNV_PRIME, fnv1a, open_table
 from victor_spark.blocks import CODE, Blocks, Bool, Int32, UInt8, UInt32
 from victor_spark.html.characters import properties
-from victor_spark.html.tags import BIT, tables
+from victor_spark.html.tags import BIT, has, tables
 from victor_spark.kernels import listings as kernel
 from victor_spark.kernels import text_of, views
 
@@ -52,17 +52,15 @@ _FEWEST_UNNAMED: Final = 3
 _LONGEST_BUTTON: Final = 30
 _LANGUAGE: Final = re.compile(r"[A-Za-z][\w+#.-]{0,14}")
 """The name of a programming language, as it stands beside a button."""
-_SPACES: Final = (ord(" "), 0xA0)
-_LINE_BREAK: Final = 10
+_SPACES: Final = (ord(" "), ord("\xa0"))
 _RUBY: Final = re.compile(r"<(r[tp])[ >].*?</\1>", re.DOTALL)
 """How the word before it is pronounced (`rt`), and the brackets around that (`rp`)."""
-_RT, _CODE_ELEMENT = map(ELEMENTS.index, ("rt", "code"))
 
 
 def found(blocks: Blocks, html: UInt32) -> Blocks:
     """The blocks with the white space inside listings, and with `left_out` set."""
     left_out = np.zeros(len(blocks), dtype=bool)
-    if blocks.source_elements[_RT : _RT + 1].any():
+    if has(blocks, "rt"):
         spans = [match.span() for match in _RUBY.finditer(text_of(html))]
         rows = np.searchsorted(blocks.start, np.array(spans, dtype=blocks.start.dtype).reshape(-1, 2))
         for first, stop in rows.tolist():
@@ -72,9 +70,9 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     if blocks.listing.any():
         blocks = _with_gaps(blocks, html)
     elif not (all_kinds & (_LINES | _FRAGMENT | _CELL) or left_out.any()) and not (
-        blocks.source_elements[_CODE_ELEMENT : _CODE_ELEMENT + 1].any() and blocks.td_group.any()
-    ):  # no code
-        return blocks
+        has(blocks, "code") and blocks.td_group.any()
+    ):
+        return blocks  # no code
     left_out |= _buttons(blocks, kinds)
     listing = blocks.listing.copy()
     rows = np.flatnonzero(~left_out)
@@ -154,7 +152,7 @@ def _with_gaps(blocks: Blocks, html: UInt32) -> Blocks:
 
 
 def _numbers(blocks: Blocks) -> dict[int, range]:
-    """The blocks that consist of a number, or of several that count on."""
+    """The blocks that consist of a number, or of several consecutive ones."""
     numbers: dict[int, range] = {}
     rows = (blocks.n_num_tokens > 0) & (blocks.n_letters == 0) & (blocks.n_mix_tokens == 0)
     for row in np.flatnonzero(rows).tolist():
@@ -214,7 +212,7 @@ def _named_so(blocks: Blocks, kinds: list[int], numbers: dict[int, range]) -> tu
 
 
 def _end_of_column(blocks: Blocks, first: int, numbers: dict[int, range]) -> int:
-    """The end of preformatted numbers from 1 on that fill the cell beside as many lines of code, or 0."""
+    """The end of preformatted numbers from 1 on in a cell beside one with as many lines of code; else 0."""
     cells = blocks.td_group
     if numbers[first][0] != 1 or not blocks.listing[first] or not cells[first]:
         return 0
@@ -229,15 +227,15 @@ def _end_of_column(blocks: Blocks, first: int, numbers: dict[int, range]) -> int
         return 0
     text = blocks.text[blocks.text_start[code] : blocks.text_end[stop - 1]]  # a line break after each block
     gaps = blocks.gaps[blocks.gap_ends[code] : blocks.gap_ends[stop - 1]]
-    n_lines = text.count("\n") - (stop - 1 - code) + int((gaps == _LINE_BREAK).sum()) + 1
+    n_lines = text.count("\n") - (stop - 1 - code) + int((gaps == ord("\n")).sum()) + 1
     return code if abs(n_lines - last) <= 1 and _LOOKS_LIKE_CODE.search(text) else 0
 
 
 def _rows_of_code(blocks: Blocks, first: int, numbers: dict[int, range], html: UInt32) -> list[int]:
-    """The numbers from 1 on that stand alone in cells beside one line of code each, and the end.
+    """The blocks of numbers from 1 on, each alone in a cell beside one line of code, and the end.
 
-    [] where they are few, where no line is indented, or where a header or words beside code stand in the
-    table: they may count steps.
+    [] if they are few, if no line is indented, or if the table has a header or cells without code: the
+    numbers may then be those of steps.
     """
     rows: list[int] = []
     if first and "</th>" in text_of(html[blocks.end[first - 1] : blocks.start[first]]):
@@ -249,7 +247,7 @@ def _rows_of_code(blocks: Blocks, first: int, numbers: dict[int, range], html: U
             stop += 1
         if stop > row + 1:
             begin = blocks.start[row + 1]
-            tags = text_of(html[max(begin - _NEAR, 0) : begin])
+            tags = text_of(html[max(begin - _TAGS_READ, 0) : begin])
             is_code = _CODE_TAG.search(tags) and "</code>" not in text_of(html[begin : blocks.end[stop - 1]])
             if not is_code and not blocks.listing[row + 1 : stop].all():
                 break
@@ -263,13 +261,14 @@ def _rows_of_code(blocks: Blocks, first: int, numbers: dict[int, range], html: U
     return [*rows, row] if is_numbered else []
 
 
-_NEAR: Final = 200
+_TAGS_READ: Final = 200
+"""The number of code points before a line of code that are searched for its tags and its indentation."""
 _INDENTED: Final = re.compile(r"(?:[ \xa0]|&nbsp;){2}(?:<[^<>]*>)*\Z")
 _CODE_TAG: Final = re.compile(r"<code[ >][^<]*(?:<span[^<]*)*\Z")
 
 
 def _unspaced(blocks: Blocks) -> Blocks:
-    """The blocks without the space that follows all the numbers of a listing in its lines."""
+    """The blocks without the space after line numbers, in listings that have one after each number."""
     number, listing = blocks.left_out, blocks.listing
     inside = (listing[1:] == listing[:-1]) & (blocks.parent_block[1:] == blocks.parent_block[:-1])
     rows = np.flatnonzero(number[:-1] & ~number[1:] & inside)

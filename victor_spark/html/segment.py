@@ -14,7 +14,7 @@ from victor_spark.html import listings
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, tables, words
 from victor_spark.kernels import content, markup, text_of, views
-from victor_spark.kernels.num import ELEMENTS, NAMED_ELEMENTS, STACK
+from victor_spark.kernels.num import ELEMENTS, NAMED_ELEMENTS, POINTS_PER_WORD, STACK
 
 
 def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
@@ -74,7 +74,7 @@ class _Room:
         self.hints = np.empty((len(GROUPS), n), dtype=np.uint8)
         self.elements = np.empty((len(ELEMENTS), n), dtype=np.int32)
         self.named_elements = np.empty((len(NAMED_ELEMENTS), n), dtype=np.int32)
-        self.name_words = np.empty(n_points // 4 + 1, dtype=np.uint32)
+        self.name_words = np.empty(n_points // POINTS_PER_WORD + 1, dtype=np.uint32)
         self.text = np.empty(n_points + n, dtype=np.uint32)
         stacks = (
             np.empty((n, len(STACK)), dtype=np.int32),
@@ -92,15 +92,8 @@ class _Room:
             BIT["img"],
             *views(self.points, properties(), tags.slots, tags.slot_tags, tags.flags, tags.levels),
             *views(tags.masks, named.slots, named.slot_groups, *stacks, self.rows, self.containers),
-            *views(
-                self.paths,
-                self.hints,
-                self.elements,
-                self.named_elements,
-                self.name_words,
-                self.text,
-                *values,
-            ),
+            *views(self.paths, self.hints, self.elements, self.named_elements),
+            *views(self.name_words, self.text, *values),
         )
 
     def scanned(self, html: str) -> tuple[int, int, int, int]:

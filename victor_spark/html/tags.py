@@ -25,6 +25,15 @@ CONTAINERS: Final = (
 BIT: Final = {name: 1 << i for i, name in enumerate(CONTAINERS)}
 
 
+_ELEMENTS: Final = {element: number for number, element in enumerate(elements.ELEMENTS)}
+
+
+def has(blocks: Blocks, element: str) -> bool:
+    """Whether the source of the page has such an element; one of victor_html's ELEMENTS."""
+    number = _ELEMENTS[element]
+    return len(blocks.source_elements) > number and bool(blocks.source_elements[number])
+
+
 def inside(blocks: Blocks, container: str) -> Bool:
     """Which blocks have an ancestor that belongs to a name of CONTAINERS."""
     return np.asarray((blocks.containers & np.uint64(BIT[container])) != 0)
@@ -46,7 +55,14 @@ _BLOCK_LEVEL_NAMES: Final = (
 VOID: Final = frozenset([*elements.VOID.split(), "keygen"])
 """Elements without an end tag; the parser library leaves `keygen` in."""
 BLOCK_LEVEL: Final = frozenset(_BLOCK_LEVEL_NAMES.split())
-_PREFORMATTED: Final = "listing pre textarea"  # canonical HTML has no xmp and no plaintext
+_FLAGGED: Final = {flag: frozenset([flag]) for flag in TAG_FLAGS} | {
+    "void": VOID,
+    "block_level": BLOCK_LEVEL,
+    "td": frozenset(["td", "th"]),
+    "skipped": frozenset(["title"]),
+    "preformatted": frozenset(["listing", "pre", "textarea"]),  # canonical HTML has no xmp, no plaintext
+}
+"""The tags with each of TAG_FLAGS."""
 
 TAG: Final = r'<(/?)(?!!)([^\s/>]++)((?:[^>=]|=(?:"[^"]*+")?)*+)>'
 """The pattern of a tag, as the segmentation reads it: a quote opens a value only right after `=`."""
@@ -68,19 +84,14 @@ def tables() -> TagTables:
     """The tag tables as arrays, made once per process."""
     members = {name: _MEMBERS.get(name, name).split() for name in CONTAINERS}
     names = ("", *sorted(VOID.union(BLOCK_LEVEL, *members.values())))
-    flags = np.array([0] + [_flags(name) for name in names[1:]], dtype=np.uint16)
+    flags = [sum(1 << bit for bit, flag in enumerate(TAG_FLAGS) if name in _FLAGGED[flag]) for name in names]
     levels = np.array(
         [int(name[1]) if len(name) == 2 and name[0] == "h" and name[1].isdigit() else 0 for name in names]
     )
     masks = np.array([sum(BIT[own] for own in BIT if name in members[own]) for name in names], np.uint64)
     slots, slot_tags = hashed({name: row for row, name in enumerate(names) if row}, 1024)
-    return TagTables(names, slots, slot_tags.astype(np.int16), flags, levels.astype(np.uint8), masks)
-
-
-def _flags(name: str) -> int:
-    of_names = {"void": VOID, "block_level": BLOCK_LEVEL, "td": ("td", "th"), "skipped": ("title",)}
-    of_names["preformatted"] = _PREFORMATTED.split()
-    return sum(1 << bit for bit, flag in enumerate(TAG_FLAGS) if name in of_names.get(flag, (flag,)))
+    columns = slot_tags.astype(np.int16), np.array(flags, np.uint16), levels.astype(np.uint8), masks
+    return TagTables(names, slots, *columns)
 
 
 GROUPS: Final = (

@@ -140,7 +140,12 @@ def is_wide(c: cython.uint) -> cython.bint:
     """Whether a character is Chinese or Japanese: a line break between two of them is no space."""
     if 0x3130 <= c <= 0x318F:  # letters of Hangul
         return False
-    return 0x2E80 <= c <= 0xA4CF or 0xF900 <= c <= 0xFAFF or 0xFF01 <= c <= 0xFF9F or 0x20000 <= c <= 0x3FFFF
+    return (
+        num.FIRST_WIDE <= c <= 0xA4CF  # radicals, kana, ideographs and Yi
+        or 0xF900 <= c <= 0xFAFF  # compatibility ideographs
+        or 0xFF01 <= c <= 0xFF9F  # full-width signs, half-width katakana
+        or 0x20000 <= c <= 0x3FFFF  # the planes of rare ideographs
+    )
 
 
 @cython.cfunc

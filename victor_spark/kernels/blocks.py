@@ -1,5 +1,5 @@
-"""The paragraphs of blocks, and features of single blocks: their counts, ancestors, twins on the page, the
-title in them, words in class, id, role and itemprop of their ancestors.
+"""The paragraphs of blocks, and features of single blocks: their counts, their ancestors and the words in
+class, id, role and itemprop of these, blocks with the same letters on the page, and the title in a block.
 
 The names of the rows stand in kernels.num and model.surroundings. Cython pure Python mode.
 """
@@ -8,11 +8,15 @@ import cython
 from cython.cimports.libc.math import exp, log
 from cython.cimports.victor_spark.kernels import num
 
+from victor_spark.kernels.num import ALL_64_BITS, MIXER
+
 num.check()
 assert num.ROW_N_OTHER == num.ROW_N_LETTERS + 4
 assert num.ROW_N_OTHER_TOKENS == num.ROW_N_ALPHA_TOKENS + 3
 
-_FADING = cython.declare(cython.float, 0.5)
+_FADING = cython.declare(cython.float, 0.5)  # what each element further out weighs in NAME_SUMS' `fading`
+_MIXER = cython.declare(cython.ulonglong, MIXER)
+_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
 
 
 @cython.ccall
@@ -34,17 +38,16 @@ def layout(
     """Fills the paragraph of each block, and `places` and `sums`, a column a paragraph.
 
     `slots` is scratch for a hash table: a power of two, at least twice the number of blocks; `key`, odd,
-    decides where in it a hash goes. Returns
-    n_paragraphs, and how many elements matter (one more than the last that holds a paragraph) * 2**32.
+    decides where in it a hash goes. Returns n_paragraphs + 2**32 * the number of elements that matter, which
+    is one more than the last that holds a paragraph.
     """
     n: cython.Py_ssize_t = paragraph.shape[0]
     p: cython.Py_ssize_t = -1
     last_element: cython.int = 0
-    element: cython.int
     for i in range(n):
         if i == 0 or paragraph[i] != paragraph[i - 1]:
             p += 1
-            element = parent_block[i]
+            element: cython.int = parent_block[i]
             if element > last_element:
                 last_element = element
             places[num.PLACE_BLOCK, p] = cython.cast(cython.int, i)
@@ -52,9 +55,8 @@ def layout(
             for around in range(1, num.N_AROUND):
                 element = elements[num.ELEMENTS_OUTER, element]
                 places[num.PLACE_ELEMENT + around, p] = element
-            sums[num.SUM_WORDS, p] = 0.0
-            sums[num.SUM_LINKED, p] = 0.0
-            sums[num.SUM_SENTENCES, p] = 0.0
+            for k in range(sums.shape[0]):
+                sums[k, p] = 0.0
         of_block[i] = cython.cast(cython.int, p)
         sums[num.SUM_WORDS, p] += n_words[i]
         if linked[i]:
@@ -183,15 +185,13 @@ def _find_firsts(
 ) -> cython.int:
     """table[row, k]: the first entry with the hash of entry k, which is that of block table[of_block, k]."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
-    all_bits: cython.ulonglong = 18446744073709551615
-    prime: cython.ulonglong = 15485907386658061715
     for k in range(slots.shape[0]):
         slots[k] = -1
     for k in range(n):
         code = hashes[table[of_block, k]]
-        slot: cython.ulonglong = ((code ^ key) * prime) & all_bits
-        slot = ((slot ^ (slot >> 32)) * key) & all_bits
-        slot = ((((slot ^ (slot >> 32)) * prime) & all_bits) >> 32) & mask
+        slot: cython.ulonglong = ((code ^ key) * _MIXER) & _ALL_BITS
+        slot = ((slot ^ (slot >> 32)) * key) & _ALL_BITS
+        slot = ((((slot ^ (slot >> 32)) * _MIXER) & _ALL_BITS) >> 32) & mask
         while slots[slot] >= 0 and hashes[table[of_block, slots[slot]]] != code:
             slot = (slot + 1) & mask
         if slots[slot] < 0:
@@ -301,11 +301,10 @@ def weigh(
     n: cython.int = cython.cast(cython.int, named_elements.shape[1])
     mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
     i: cython.Py_ssize_t = 0
-    weight: cython.float
     for e in range(sums.shape[0]):
         sums[e, 0] = 0.0
     for e in range(1, n):
-        weight = 0.0
+        weight: cython.float = 0.0
         while i < named_elements[num.NAMED_END, e]:
             slot: cython.uint = words[i] & mask
             while slots[slot] != words[i] and slots[slot] != 0:

@@ -6,13 +6,14 @@ Victor, section 3.2 (content-based features), counted per block. Cython pure Pyt
 import cython
 from cython.cimports.victor_spark.kernels import num
 
+from victor_spark.kernels.num import ALL_64_BITS, FNV_64_PRIME, FNV_64_SEED
+
 num.check()
 
-# FNV-1a of 64 bits.
-_SEED = cython.declare(cython.ulonglong, 14695981039346656037)
-_PRIME = cython.declare(cython.ulonglong, 1099511628211)
-_ALL_BITS = cython.declare(cython.ulonglong, 18446744073709551615)
-_WIDE = cython.declare(cython.uint, 0x3000)  # and from here on characters as wide as ideographs
+_SEED = cython.declare(cython.ulonglong, FNV_64_SEED)
+_PRIME = cython.declare(cython.ulonglong, FNV_64_PRIME)
+_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
+_FULL_WIDTH = cython.declare(cython.uint, 0x3000)  # from here on characters are as wide as ideographs
 
 
 @cython.cfunc
@@ -121,7 +122,7 @@ def _measure(
             is_question: cython.bint = c == ord(";") or c == ord("\u037e")  # after Greek
             if bits & num.SENTENCE_END or (is_question and previous & num.GREEK):
                 ended = 1
-                if c >= _WIDE:  # full-width marks end a sentence without white space
+                if c >= _FULL_WIDTH:  # full-width marks end a sentence without white space
                     n_sentences += 1
                 else:
                     pending = True

@@ -1,6 +1,6 @@
-"""What a first guess says of a block's neighbours, elements and kin, as rows of features.
+"""Rows of features from a first guess of which blocks are content: of a block's neighbours, elements and kin.
 
-The names of the rows, in their order, and what they are for stand in model.revision; a paragraph's `places`
+model.revision has the names of the rows, in their order, and says what they are for; a paragraph's `places`
 and `sums` are those of kernels.surroundings. Cython pure Python mode.
 """
 
@@ -9,14 +9,13 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
-# The distance of a likely paragraph that is missing or farther away.
-_FAR = cython.declare(cython.float, 1000.0)
+_FARTHEST = cython.declare(cython.float, num.FARTHEST)
+_NO_PARAGRAPH = cython.declare(cython.float, num.NO_PARAGRAPH)
 _NO_LOGIT = cython.declare(cython.float, -9.0)  # of a block that isn't there
-_ABSENT = cython.declare(cython.float, -1.0)  # what a row says of a paragraph that isn't there
 _LIKELY = cython.declare(cython.double, 0.5)  # a guess above it is one of content
 _MOST_WORDS = cython.declare(cython.double, 60.0)  # of a paragraph, in windows and runs
-_ONE_MORE = cython.declare(cython.double, 0.1)  # words of each block, so that those without any count, too
-_LEAST = cython.declare(cython.double, 1e-9)  # words of a divisor
+_EXTRA_WORDS = cython.declare(cython.double, 0.1)  # of each block, so that those without words count, too
+_LEAST_DIVISOR = cython.declare(cython.double, 1e-9)  # a number of words
 _LEAST_REST = cython.declare(cython.double, 1e-6)  # words of other paragraphs; fewer are rounding errors
 
 
@@ -31,7 +30,7 @@ def of_blocks(
 ) -> cython.int:
     """Fills `rows` with the logits of the guesses two blocks before to two after, and `masses`.
 
-    A block counts _ONE_MORE words than it has.
+    A block counts as many words as it has, and _EXTRA_WORDS.
     """
     n: cython.Py_ssize_t = logits.shape[0]
     for by in range(-num.BLOCK_GUESS_REACH, num.BLOCK_GUESS_REACH + 1):
@@ -41,7 +40,7 @@ def of_blocks(
         masses[num.MASS_CONTENT, i] = 0.0
         masses[num.MASS_WORDS, i] = 0.0
     for i in range(n):
-        weight = n_words[i] + _ONE_MORE
+        weight = n_words[i] + _EXTRA_WORDS
         masses[num.MASS_CONTENT, of_block[i]] += weight * guesses[i]
         masses[num.MASS_WORDS, of_block[i]] += weight
     return 2 * num.BLOCK_GUESS_REACH + 1
@@ -67,7 +66,6 @@ def of_paragraphs(
     words: cython.double = 0.0
     weighted: cython.double = 0.0
     weights: cython.double = 0.0
-    weight: cython.double
     most: cython.float = 0.0
     n_good: cython.int = 0
     for p in range(n):
@@ -76,17 +74,17 @@ def of_paragraphs(
         rows[num.OWN_GUESS, p] = masses[num.MASS_CONTENT, p] / masses[num.MASS_WORDS, p]
         most = max(most, rows[num.OWN_GUESS, p])
         n_good += rows[num.OWN_GUESS, p] > _LIKELY
-        weight = min(masses[num.MASS_WORDS, p], _MOST_WORDS)
+        weight: cython.double = min(masses[num.MASS_WORDS, p], _MOST_WORDS)
         weighted += weight * rows[num.OWN_GUESS, p]
         weights += weight
         scratch[num.GUESS_SCRATCH_CONTENT_UP_TO, p] = weighted
         scratch[num.GUESS_SCRATCH_WORDS_UP_TO, p] = weights
-    total = max(total, _LEAST)
+    total = max(total, _LEAST_DIVISOR)
     r = num.OWN_GUESS + 1
     for by in range(-num.GUESS_REACH, num.GUESS_REACH + 1):  # the neighbours' guesses
         if by:
             for p in range(n):
-                rows[r, p] = rows[num.OWN_GUESS, p + by] if 0 <= p + by < n else _ABSENT
+                rows[r, p] = rows[num.OWN_GUESS, p + by] if 0 <= p + by < n else _NO_PARAGRAPH
             r += 1
     for k in range(num.N_WINDOWS):
         reach = (
@@ -120,9 +118,10 @@ def _of_run(
     rows: cython.float[:, ::1],
     r: cython.Py_ssize_t,
 ) -> cython.float:
-    """The content before and after, the way to the best run of likely paragraphs and to the next of them.
+    """Fills the rows num.GUESS from `r` on; returns the share of the content that the best run has.
 
-    Fills the rows num.GUESS from `r` on. Returns the run's share of the content.
+    The rows are the content before and after, and the distances to the best run of likely paragraphs and to
+    the likely paragraphs before and after.
     """
     n: cython.Py_ssize_t = masses.shape[1]
     first: cython.Py_ssize_t = 0
@@ -132,7 +131,7 @@ def _of_run(
     highest: cython.double = 0.0
     running: cython.double = 0.0
     inside: cython.double = 0.0
-    since: cython.float = _FAR
+    since: cython.float = _FARTHEST
     for p in range(n):
         if running < lowest:
             lowest = running
@@ -150,12 +149,12 @@ def _of_run(
         rows[r + num.GUESS_RUN, p] = p - first if p < first else p - last if p > last else 0
         if first <= p <= last:
             inside += masses[num.MASS_CONTENT, p]
-        since = 0.0 if rows[num.OWN_GUESS, p] > _LIKELY else since + 1.0 if since < _FAR else _FAR
+        since = 0.0 if rows[num.OWN_GUESS, p] > _LIKELY else since + 1.0 if since < _FARTHEST else _FARTHEST
         rows[r + num.GUESS_SINCE, p] = since
-    since = _FAR
+    since = _FARTHEST
     for q in range(n):
         p = n - 1 - q
-        since = 0.0 if rows[num.OWN_GUESS, p] > _LIKELY else since + 1.0 if since < _FAR else _FAR
+        since = 0.0 if rows[num.OWN_GUESS, p] > _LIKELY else since + 1.0 if since < _FARTHEST else _FARTHEST
         rows[r + num.GUESS_UNTIL, p] = since
     return cython.cast(cython.float, inside / total)
 
@@ -169,14 +168,13 @@ def doubt(
     words: cython.const[cython.int][::1],
 ) -> cython.double:
     """The mean entropy of the guesses, in nats, by words; `others` are 1 - `guesses`."""
-    entropy: cython.float
     sum_of_entropies: cython.double = 0.0
     weights: cython.double = 0.0
     for i in range(guesses.shape[0]):
-        entropy = guesses[i] * logs[i]
+        entropy: cython.float = guesses[i] * logs[i]
         entropy += others[i] * logs_of_others[i]
-        sum_of_entropies -= entropy * (words[i] + _ONE_MORE)
-        weights += words[i] + _ONE_MORE
+        sum_of_entropies -= entropy * (words[i] + _EXTRA_WORDS)
+        weights += words[i] + _EXTRA_WORDS
     return sum_of_entropies / weights
 
 
@@ -190,8 +188,9 @@ def _of_elements(
     rows: cython.float[:, ::1],
     r: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """For each of the elements around a paragraph how likely its words are content, and its share of
-    the page's content; then for each but the outermost how likely the rest of the next one is."""
+    """Two rows for each of the elements around a paragraph: how likely its words are content, and its share
+    of the page's content. Then one for each but the innermost: how likely the words that it has more are.
+    """
     n: cython.Py_ssize_t = masses.shape[1]
     n_elements: cython.Py_ssize_t = elements.shape[1]
     for k in range(elements.shape[0]):
@@ -213,7 +212,7 @@ def _of_elements(
             e = places[num.PLACE_ELEMENT + k, p]
             content: cython.double = elements[num.GUESS_ELEMENT_CONTENT, e]
             words: cython.double = elements[num.GUESS_ELEMENT_WORDS, e]
-            rows[r, p] = content / (words if words > _LEAST else _LEAST)
+            rows[r, p] = content / (words if words > _LEAST_DIVISOR else _LEAST_DIVISOR)
             rows[r + 1, p] = content / total
         r += 2
     for k in range(1, num.N_AROUND):
@@ -222,7 +221,7 @@ def _of_elements(
             inner = places[num.PLACE_ELEMENT + k - 1, p]
             content = elements[num.GUESS_ELEMENT_CONTENT, e] - elements[num.GUESS_ELEMENT_CONTENT, inner]
             words = elements[num.GUESS_ELEMENT_WORDS, e] - elements[num.GUESS_ELEMENT_WORDS, inner]
-            rows[r, p] = content / words if words > _LEAST_REST else _ABSENT
+            rows[r, p] = content / words if words > _LEAST_REST else _NO_PARAGRAPH
         r += 1
     return r
 
@@ -253,5 +252,5 @@ def _of_kin(
         rows[r + num.GUESS_KIN_SHARE, p] = content / total
         words -= masses[num.MASS_WORDS, p]
         content -= masses[num.MASS_CONTENT, p]
-        rows[r + num.GUESS_KIN_OTHERS, p] = content / words if words > _LEAST_REST else _ABSENT
+        rows[r + num.GUESS_KIN_OTHERS, p] = content / words if words > _LEAST_REST else _NO_PARAGRAPH
     return r + num.GUESS_KIN_OTHERS + 1

@@ -147,9 +147,8 @@ def log_odds(
     marginals: cython.const[cython.double][:, ::1], least: cython.double, rows: cython.float[:, ::1]
 ) -> cython.int:
     """Fills `rows` (2, n): the log-odds of content, P(other) at least `least` from 0 and 1; P(header)."""
-    other: cython.double
     for i in range(marginals.shape[0]):
-        other = marginals[i, num.LABEL_OTHER]
+        other: cython.double = marginals[i, num.LABEL_OTHER]
         other = least if other < least else 1.0 - least if other > 1.0 - least else other
         rows[num.CRF_CONTENT, i] = cython.cast(cython.float, log((1.0 - other) / other))
         rows[num.CRF_HEADER, i] = cython.cast(cython.float, marginals[i, num.LABEL_HEADER])

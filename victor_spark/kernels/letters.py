@@ -9,6 +9,9 @@ from cython.cimports.victor_spark.kernels import num
 num.check()
 
 _AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # characters; runs of as many ASCII characters are skipped
+_SIGNS = cython.declare(cython.uint, 0x2000)  # from here on signs, the typographic ones first
+_OTHER_SIGNS = cython.declare(cython.uint, 0x2070)
+_AFTER_SIGNS = cython.declare(cython.uint, 0x2C00)  # from here on letters again
 
 
 @cython.cfunc
@@ -16,7 +19,7 @@ _AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # characters; runs of as many 
 def _continues(c: cython.uint) -> cython.bint:
     """Whether windows-1252 or iso-8859-1 gives this character for a continuation byte of UTF-8 (80 to BF)."""
     return (
-        0x80 <= c <= 0xBF
+        num.LATER_BYTE <= c < num.FIRST_OF_2
         or ord("Œ") <= c <= ord("œ")
         or ord("Š") <= c <= ord("š")
         or c == ord("Ÿ")
@@ -24,7 +27,7 @@ def _continues(c: cython.uint) -> cython.bint:
         or c == ord("ƒ")
         or c == ord("ˆ")
         or c == ord("˜")
-        or 0x2013 <= c <= 0x203A  # dashes, quotes, daggers, dots
+        or ord("–") <= c <= ord("›")  # dashes, quotes, daggers, dots
         or c == ord("€")
         or c == ord("™")
     )
@@ -47,11 +50,9 @@ def census(
     high: cython.int = 0
     read_twice: cython.int = 0
     begun: cython.int = 0
-    following: cython.uint
-    any_bits: cython.uint
     for start in range(0, n, _AT_ONCE):
         end = start + _AT_ONCE if start + _AT_ONCE < n else n
-        any_bits = 0
+        any_bits: cython.uint = 0
         for i in range(start, end):
             any_bits |= text[i]
         if any_bits < num.N_ASCII:
@@ -60,21 +61,21 @@ def census(
             c = text[i]
             if c < num.N_ASCII:
                 continue
-            replaced += c == 0xFFFD
-            controls += c < 0xA0
-            high += c >= 0xC0 and (c < 0x2000 or c >= 0x2C00)
-            following = text[i + 1] if i + 1 < n else 0
+            replaced += c == ord("\ufffd")
+            controls += c < ord("\xa0")
+            high += c >= ord("À") and (c < _SIGNS or c >= _AFTER_SIGNS)
+            following: cython.uint = text[i + 1] if i + 1 < n else 0
             if following < num.N_ASCII:
                 continue
-            if 0xC2 <= c <= 0xF4:
+            if 0xC2 <= c <= 0xF4:  # the first bytes of UTF-8
                 if not _continues(following):
                     pass
-                elif c < 0xE0:
+                elif c < num.FIRST_OF_3:
                     read_twice += 1
                 elif i + 2 < n and _continues(text[i + 2]):
                     read_twice += not (following == ord("\xa0") and text[i + 2] == ord("»"))
             elif ord("А") <= c <= ord("я"):
-                read_twice += 0x2550 <= following <= 0x2593
+                read_twice += ord("═") <= following <= ord("▓")
             if c < size and following < size:
                 begun += (parts[c] & (parts[following] >> 16)) != 0
     counts[num.CENSUS_REPLACED] = replaced
@@ -90,11 +91,11 @@ def census(
 def _beyond_doubt(c: cython.uint) -> cython.bint:
     """Greek, Russian and East Asian letters: a bad word has more than ASCII and these."""
     return (
-        0x384 <= c <= 0x3CE
+        ord("΄") <= c <= ord("ώ")
         or c == ord("Ё")
         or ord("А") <= c <= ord("я")
         or c == ord("ё")
-        or 0x2C00 <= c <= 0xFFEF
+        or _AFTER_SIGNS <= c <= 0xFFEF
     )
 
 
@@ -111,19 +112,18 @@ def tell_kinds(
     n: cython.Py_ssize_t = text.shape[0]
     last: cython.uint = cython.cast(cython.uint, folding.shape[0] - 1)
     n_doubtful: cython.int = 0
-    kind: cython.uchar
     for i in range(n):
         c = text[i]
-        kind = 0
+        kind: cython.uchar = 0
         if c == ord(" "):
             kind = num.LOOKS_BLANK | num.LOOKS_SPACE
         elif c < ord(" ") or c == ord("\xa0") or c == ord("\u3000"):
             kind = num.LOOKS_SPACE
-        elif c > ord("\xa0") and (c < 0x2000 or c > 0x206F):
+        elif c > ord("\xa0") and (c < _SIGNS or c >= _OTHER_SIGNS):
             kind = num.LOOKS_HIGH
         if c >= num.N_ASCII and not _beyond_doubt(c):
             if (
-                c < 0xA0  # C1 controls are bad alone, and these beside a space or a sign
+                c < ord("\xa0")  # C1 controls are bad alone, and these beside a space or a sign
                 or c == ord("Â")
                 or c == ord("Ã")
                 or c == ord("Œ")
@@ -149,8 +149,9 @@ def words_with(
 ) -> cython.Py_ssize_t:
     """Fills `words` with those that hold all the kinds wanted, each with the space before it; their length.
 
-    `wanted` are bits of LOOKS, and `space` is the kind that separates words. Where words are left out before
-    a doubtful one, the letter a-z that ends them stays, after a space: ftfy finds `a Â ` bad, `a  Â ` not.
+    `wanted` are bits of LOOKS, and `space` is the kind that separates words. If words are left out before a
+    doubtful one and the last of them ends with a letter a-z, that letter stays, after a space: ftfy finds
+    `a Â ` bad, `a  Â ` not.
     """
     n: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t = 0

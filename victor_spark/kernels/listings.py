@@ -8,7 +8,7 @@ from victor_html.elements import FNV_SEED
 num.check()
 
 _SEED = cython.declare(cython.uint, FNV_SEED)
-# What the white space at hand comes after.
+# What stands before the white space at hand: text, a start tag or an end tag.
 _TEXT = cython.declare(cython.int, 0)
 _OPENED = cython.declare(cython.int, 1)
 _CLOSED = cython.declare(cython.int, 2)
@@ -29,13 +29,11 @@ def kinds(
     """
     i: cython.Py_ssize_t = 0
     mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
-    slot: cython.uint
-    kind: cython.int
     all_kinds: cython.int = 0
     for e in range(ends.shape[0]):
-        kind = 0
+        kind: cython.int = 0
         while i < ends[e]:
-            slot = words[i] & mask
+            slot: cython.uint = words[i] & mask
             while slots[slot] != words[i] and slots[slot] != 0:
                 slot = (slot + 1) & mask
             kind |= slot_kinds[slot]
@@ -75,29 +73,26 @@ def gaps(
 ) -> cython.Py_ssize_t:
     """Writes the white space before each block of a listing to `out` (len(html) is enough); its length.
 
-    That of block i ends at `out_ends[i]`, where that of i + 1 begins. A `br` is a line break, and block-level
-    tags are one where text stands before them; white space between two of those tags is none, but for an
-    element or a row with nothing else: an empty line. The first block of a listing has its indentation alone.
-    What separates the number of a line from its code is left out.
+    That of block i ends at `out_ends[i]`, where that of i + 1 begins. A `br` is a line break, and so is a
+    block-level tag after text. White space between two block-level tags is left out; an element or a row that
+    holds nothing else is an empty line. The first block of a listing has its indentation alone. The white
+    space between the number of a line and its code is left out.
     """
     n: cython.Py_ssize_t = 0
-    is_same: cython.bint
     for block in range(starts.shape[0]):
         first = n
-        is_same = block > 0 and listing[block - 1] == listing[block]
+        is_same: cython.bint = block > 0 and listing[block - 1] == listing[block]
         if listing[block] == 0:
             out_ends[block] = cython.cast(cython.int, n)
             continue
         i = ends[block - 1] if block else 0
         stop = starts[block]
-        if block and left_out[block - 1] and not left_out[block]:
+        after_number: cython.bint = block > 0 and left_out[block - 1] and not left_out[block]
+        if after_number:
             while i < stop and html[i] != ord("<"):
                 i += 1
         n = _between(html, i, stop, block > 0, slots, slot_tags, tag_flags, properties, out, n)
-        # Whether it is code beside the number of its line, in another element.
-        is_beside: cython.bint = block > 0 and left_out[block - 1] and not left_out[block]
-        is_beside = is_beside and parent_block[block - 1] != parent_block[block]
-        if not is_same or is_beside:
+        if not is_same or (after_number and parent_block[block - 1] != parent_block[block]):
             start = _without_spaces(out, first, n)
             for i in range(start, n):  # the last line alone
                 out[first + i - start] = out[i]
@@ -135,13 +130,12 @@ def _between(
     out: cython.uint[::1],
     n: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Writes the white space that the tags and text from `i` to `stop` are to out[n:]; where it ends.
+    """Writes the white space that tags and text from `i` to `stop` stand for to out[n:]; returns its end.
 
-    `after_text`: whether a block stands before.
+    `after_text`: whether a block stands before `i`.
     """
     slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
-    low_bits: cython.ulonglong = 4294967295
-    seed: cython.uint = _SEED
+    low_bits: cython.ulonglong = 0xFFFFFFFF
     start = n  # of the white space since the last text or tag of a block-level element
     after = _TEXT
     n_breaks = 0
@@ -161,7 +155,7 @@ def _between(
         closing: cython.bint = i < stop and html[i] == ord("/")
         if closing:
             i += 1
-        name_hash: cython.uint = seed
+        name_hash: cython.uint = _SEED
         while i < stop and html[i] != ord(">") and html[i] != ord(" ") and html[i] != ord("/"):
             name_hash = ((name_hash ^ html[i]) * num.FNV_PRIME) & low_bits
             i += 1

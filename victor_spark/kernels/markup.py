@@ -10,25 +10,26 @@ import cython
 from cython.cimports.victor_spark.kernels import num
 
 from victor_html.elements import FNV_SEED, fnv1a
+from victor_spark.kernels.num import ALL_64_BITS, FNV_64_PRIME
 
 if cython.compiled:
     from cython.cimports.libc.string import memcmp
 
 num.check()
 
-_FAR = cython.declare(cython.int, 255)
+_FARTHEST = cython.declare(cython.int, 255)  # how many elements up a hint is, at most
 # FNV-1a: of 32 bits for words and names, of 64 for paths and classes.
 _SEED = cython.declare(cython.uint, FNV_SEED)
-_LOW_BITS = cython.declare(cython.ulonglong, 4294967295)
-_PRIME = cython.declare(cython.ulonglong, 1099511628211)
-_ALL_BITS = cython.declare(cython.ulonglong, 18446744073709551615)
+_PRIME = cython.declare(cython.ulonglong, FNV_64_PRIME)
+_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
 
+# What an attribute asks for, as bits: the element is invisible, or not read out, or (both) hidden.
 _UNSEEN = cython.declare(cython.uint, 1)
 _UNHEARD = cython.declare(cython.uint, 2)
 _HIDES = cython.declare(cython.uint, 3)
-_STYLED = cython.declare(cython.uint, 4)  # and from here on the white space that the style asks for
+_STYLED = cython.declare(cython.uint, 4)  # the lowest bit of what a style asks for: 1 + its white space
 
-_UNKNOWN = cython.declare(cython.uint, 4)
+_UNKNOWN = cython.declare(cython.uint, 4)  # a value of white-space that is none of num.COLLAPSED ...
 
 _WHITE_SPACE = cython.declare(cython.uint, fnv1a("ecaps-etihw"))
 _NORMAL = cython.declare(cython.uint, fnv1a("normal"))
@@ -39,6 +40,17 @@ _BREAK_SPACES = cython.declare(cython.uint, fnv1a("break-spaces"))
 _PRE = cython.declare(cython.uint, fnv1a("pre"))
 _LOOKED_BACK = cython.declare(cython.Py_ssize_t, 11)  # how far, at most, from the '=' or ':' of a name
 _LONGEST_NAME = cython.declare(cython.Py_ssize_t, 12)  # one letter more than white-space has
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _hashed(code: cython.uint, c: cython.uint) -> cython.uint:
+    """One step of FNV-1a: the hash of what `code` is the hash of, with `c` after it."""
+    hashed: cython.uint = (code ^ c) * num.FNV_PRIME
+    if not cython.compiled:
+        hashed &= 0xFFFFFFFF
+    return hashed
 
 
 @cython.cfunc
@@ -91,10 +103,10 @@ def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) ->
 @cython.cfunc
 @cython.inline
 def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.uint:
-    """What the attribute with its '=' at `i` says of its element: bits, or 0.
+    """What the attribute with its '=' at `i` asks for its element, as bits: 0 for nothing.
 
-    Not to be seen, not to be read, and how its style treats white space (_STYLED times 1 + one of
-    num.COLLAPSED ...). `i` is _LOOKED_BACK at least; a quote and another character follow.
+    The bits are _UNSEEN and _UNHEARD; and _STYLED times 1 + one of num.COLLAPSED ... for the white space.
+    `i` is _LOOKED_BACK at least; a quote and another character follow.
     """
     last: cython.uint = html[i - 1]
     if last == ord("n"):  # hidden
@@ -114,11 +126,11 @@ def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.
 def _of_style(
     html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
 ) -> cython.uint:
-    """What the declarations from `i` on say, as `hides` has it."""
+    """What the declarations from `i` on ask for: bits, as those of `hides`."""
     found: cython.uint = 0
     while i < n and html[i] != ord('"'):
         if html[i] == ord(":"):
-            if (html[i - 1] | num.SMALL) == ord("y") and i + 5 < n and _says_no(html, i, n):
+            if (html[i - 1] | num.SMALL) == ord("y") and i + 5 < n and _is_unseen(html, i, n):
                 found |= _UNSEEN
             elif (html[i - 1] | num.SMALL) == ord("e") or html[i - 1] == ord(" "):  # …e
                 white_space = _white_space(html, i, n)
@@ -157,22 +169,23 @@ def _hash_of_name(
 ) -> cython.uint:
     """The hash of the letters and hyphens from `i` on, any case; backwards where the step is -1."""
     value: cython.uint = _SEED
-    low_bits: cython.ulonglong = _LOW_BITS
     while i != end:
         c: cython.uint = html[i] | num.SMALL
         if c != ord("-") and not ord("a") <= c <= ord("z"):
             break
-        value = ((value ^ c) * num.FNV_PRIME) & low_bits
+        value = _hashed(value, c)
         i += step
     return value
 
 
 @cython.cfunc
 @cython.inline
-def _says_no(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.bint:
+def _is_unseen(
+    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
+) -> cython.bint:
     """Whether the ':' at `i` of a style stands in display: none or visibility: hidden."""
     before: cython.uint = html[i - 2] | num.SMALL
-    first: cython.uint = html[i - 11]  # before "visibility": that of a backface is another matter
+    first: cython.uint = html[i - 11]  # before "visibility": a hyphen is that of backface-visibility
     i += 1
     while i < n and html[i] == ord(" "):
         i += 1
@@ -311,7 +324,7 @@ class Scan:
     @cython.cfunc
     def _begin(self, n: cython.Py_ssize_t) -> cython.void:
         self.n = n
-        self.most_words = n // 4 + 1
+        self.most_words = n // num.POINTS_PER_WORD + 1
         self.n_words = self.n_blocks = self.n_text = self.depth = 0
         self.groups = self.classes = self.mask = self.path = self.class_path = 0
         self.styled = self.white_space = num.COLLAPSED
@@ -322,7 +335,7 @@ class Scan:
         self.n_div = self.n_td = self.n_parent_block = self.n_named = self.n_listing = 0
         self.split_p = self.split_br = self.split_hr = self.split_inline = self.split_block = 0
         for group in range(self.hints.shape[0]):
-            self.stack_hints[0, group] = -_FAR
+            self.stack_hints[0, group] = -_FARTHEST
         self.elements[num.ELEMENTS_OUTER, 0] = self.elements[num.ELEMENTS_LAST_INSIDE, 0] = 0
         self.named_elements[num.NAMED_AROUND, 0] = self.named_elements[num.NAMED_END, 0] = 0
         for value in range(self.kept_values.shape[0]):
@@ -409,7 +422,7 @@ class Scan:
         self.paths[num.PATH_CLASSES, block] = self.class_path
         for g in range(self.hints.shape[0]):
             distance = self.depth - self.stack_hints[self.hint_row, g]
-            self.hints[g, block] = cython.cast(cython.uchar, distance if distance < _FAR else _FAR)
+            self.hints[g, block] = cython.cast(cython.uchar, distance if distance < _FARTHEST else _FARTHEST)
         self.n_blocks += 1
         self.text[text_end] = ord("\n")
         self.n_text = text_end + 1
@@ -423,7 +436,6 @@ class Scan:
         n: cython.Py_ssize_t = self.n
         closing: cython.bint = i < n and self.html[i] == ord("/")
         name_hash: cython.uint = _SEED
-        low_bits: cython.ulonglong = _LOW_BITS
         slot_mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
         if closing:
             i += 1
@@ -432,7 +444,7 @@ class Scan:
             c = self.html[i]
             if c == ord(">") or c == ord(" ") or c == ord("/"):
                 break
-            name_hash = ((name_hash ^ c) * num.FNV_PRIME) & low_bits
+            name_hash = _hashed(name_hash, c)
             i += 1
         if i == name_start or self.html[name_start] == ord("!"):  # '<!DOCTYPE …>' or a stray '<'
             return self._after_tag(i)
@@ -502,9 +514,8 @@ class Scan:
                 self._words_of_value(i + 2, end)
             elif i == stray:
                 end = i
-            elif self.html[end - 1] == ord(
-                "="
-            ):  # style="… class=" words"="", where a quote is missing: read them
+            elif self.html[end - 1] == ord("="):
+                # style="… class=" words"="", where a quote is missing: the words are read
                 stray = end - 1
                 end = stray - 1
             i = end + 1
@@ -534,6 +545,7 @@ class Scan:
         if length == 0 or self.classes or first > self.named_elements[num.NAMED_END, self.n_named]:
             self._words(start, end)
             return
+        # A hash of the length and of five code points, each with a factor of its own.
         slot: cython.Py_ssize_t = length + self.html[start] + 3 * self.html[start + length // 4]
         slot += 7 * self.html[start + length // 2] + 31 * self.html[end - 1 - length // 4]
         slot = (slot + 61 * self.html[end - 1]) & (self.kept_values.shape[0] - 1)
@@ -571,7 +583,6 @@ class Scan:
     @cython.cfunc
     def _words(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
         """Reads the words of a value."""
-        low_bits: cython.ulonglong = _LOW_BITS
         word: cython.uint = _SEED
         before: cython.uint = 0
         slot_mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
@@ -584,7 +595,7 @@ class Scan:
                 or c >= num.N_ASCII
             ):
                 was_small = c >= ord("a")
-                word = ((word ^ (c | num.SMALL if c < num.N_ASCII else c)) * num.FNV_PRIME) & low_bits
+                word = _hashed(word, c | num.SMALL if c < num.N_ASCII else c)
                 i += 1
                 continue
             if word != _SEED:
@@ -596,7 +607,7 @@ class Scan:
                     self.groups |= cython.cast(cython.ulonglong, 1) << self.word_groups[slot]
                 self._add_word(word)
                 if before:  # `entry-content` is neither an entry nor content
-                    self._add_word(((before ^ word) * num.FNV_PRIME) & low_bits)
+                    self._add_word(_hashed(before, word))
                 before = word
                 word = _SEED
             was_small = False

@@ -12,6 +12,8 @@ bits). Collisions go to the next slot.
 import cython
 from cython.cimports.victor_spark.kernels import num
 
+from victor_spark.kernels.num import ALL_64_BITS, GOLDEN
+
 num.check()
 
 SPACE = ord(" ")
@@ -24,12 +26,13 @@ RANK_STEP = 4
 """Ranks are kept divided by this, so that they fit a byte."""
 FARTHEST = 100
 """The distance of an n-gram that a profile doesn't have: N_RANKED // RANK_STEP."""
+ABSENT = 201
+"""The rank of such an n-gram: farther than FARTHEST from all others."""
 LEAF = 1
 """Of a trie's node: no n-gram goes on from here."""
-ABSENT = 201
-"""The rank it is given, farther than FARTHEST from all others."""
 
 MAX_LANGUAGES = 255
+_GOLDEN = cython.declare(cython.ulonglong, GOLDEN)
 _AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # trigrams that are looked up together
 
 
@@ -42,10 +45,8 @@ def fold(
     """Fills `folded` with letters and marks in lower case and spaces; True where NFC is in doubt."""
     space: cython.uint = SPACE
     not_composed: cython.uint = NOT_COMPOSED
-    size: cython.uint
-    flags: cython.uint
-    size = table.shape[0]
-    flags = 0
+    size: cython.uint = cython.cast(cython.uint, table.shape[0])
+    flags: cython.uint = 0
     for i in range(text.shape[0]):
         c = text[i]
         c = table[c] if c < size else space
@@ -59,11 +60,9 @@ def fold(
 @cython.exceptval(check=False)
 def mixed(a: cython.ulonglong, b: cython.ulonglong, c: cython.ulonglong) -> cython.ulonglong:
     """A 64-bit hash of three code points, or of (node + 1, 0, code point)."""
-    # Compiled, a long literal inside an expression is a Python object; assigned, it is a C number.
-    odd: cython.ulonglong = 0x9E3779B97F4A7C15
-    key = ((a << 42) | (b << 21) | c) * odd
+    key = ((a << 42) | (b << 21) | c) * _GOLDEN
     if not cython.compiled:
-        key &= 0xFFFFFFFFFFFFFFFF
+        key &= ALL_64_BITS
     key ^= key >> 32
     return key
 
@@ -72,7 +71,7 @@ def mixed(a: cython.ulonglong, b: cython.ulonglong, c: cython.ulonglong) -> cyth
 @cython.inline
 @cython.exceptval(check=False)
 def alone(c: cython.uint) -> cython.bint:
-    """Is this an ideograph? Each is a word of its own to the trigrams: there are too many pairs."""
+    """Whether this is an ideograph. Each is a word of its own to the trigrams: there are too many pairs."""
     return num.HAN_FIRST <= c <= num.HAN_LAST or c >= num.MORE_HAN_FIRST
 
 
@@ -98,12 +97,10 @@ def insert(
     n_entries: cython.const[cython.uint][::1],
 ) -> cython.int:
     """Puts n-grams (rows of three numbers, all different) into an empty table."""
-    mask: cython.ulonglong
-    first: cython.ulonglong
-    mask = slots.shape[0] - 1
+    mask: cython.ulonglong = slots.shape[0] - 1
     for i in range(grams.shape[0]):
         key = mixed(grams[i, 0], grams[i, 1], grams[i, 2])
-        first = first_entry[i]
+        first: cython.ulonglong = first_entry[i]
         count: cython.ulonglong = n_entries[i]
         at = key & mask
         while slots[at] != 0:
@@ -182,8 +179,8 @@ def _add_gains(
     gains: cython.int[:, ::1],
     segment: cython.Py_ssize_t,
 ) -> cython.int:
-    """Adds the entries of _AT_ONCE trigrams at most: the tables are far away, so their ways overlap."""
-    found = cython.declare(cython.ulonglong[64])
+    """Adds the entries of _AT_ONCE trigrams at most, so that the waits for memory overlap."""
+    found = cython.declare(cython.ulonglong[64])  # _AT_ONCE
     heads = cython.declare(cython.int[64])
     mask: cython.ulonglong = slots.shape[0] - 1
     for m in range(n_keys):
@@ -223,11 +220,11 @@ def rank_distances(
 
     `slots` is a trie: from (node + 1, 0, code point) to the node's row of `ranks`, with LEAF for the
     number of entries where no n-gram goes on; the root is node -1, and `roots` has its slots by code
-    point. N-grams have one to five characters and lie in a word with a space on either side. A
-    segment's n-grams known to some language are ranked by count, equal counts sharing their middle
-    rank; each of the N_RANKED commonest adds the distance of its ranks, at most FARTHEST, which is
-    also what it adds for a language that doesn't have it (rank ABSENT). `n_ngrams` says how many
-    different ones there were.
+    point. N-grams have one to five characters and lie in a word with a space on either side. The
+    n-grams of a segment that some language has are ranked by count; equal counts share their middle
+    rank. Each of the N_RANKED commonest adds the distance of its rank from that in the language, at
+    most FARTHEST; a language without it (rank ABSENT) gets FARTHEST. `n_ngrams` is the number of
+    different n-grams.
 
     `counts` (one per node, zeros, left zeros), `seen` (one per node), `histogram` (zeros, left zeros)
     and `rank_of` are scratch; counts past the last row of `histogram` count as that.

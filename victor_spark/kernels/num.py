@@ -3,11 +3,12 @@
 Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from functools import partial
 from typing import Final
-from zlib import crc32
 
 from victor_html import elements
+from victor_html import num as parser
 from victor_spark import blocks, scripts
 
 FNV_PRIME: Final = elements.FNV_PRIME
@@ -24,8 +25,13 @@ CLOSING: Final = 64
 GREEK: Final = 128
 N_ASCII: Final = 128
 N_CODE_POINTS: Final = 0x110000
-SMALL: Final = 32
-"""The bit that makes an ASCII letter a small one, and no other character a letter but @ [ \\ ] ^ _."""
+LATER_BYTE, FIRST_OF_2, FIRST_OF_3, FIRST_OF_4 = 0x80, 0xC0, 0xE0, 0xF0
+"""Of UTF-8: the least byte after a first one, and the least first byte of two, three and four."""
+ASSIGNED: Final = 0x33480
+"""From here on there are no letters, and no marks except the variation selectors of plane 14."""
+FIRST_WIDE: Final = 0x2E80
+"""The first Chinese or Japanese character (assemble.is_wide)."""
+SMALL: Final = elements.SMALL_LETTER
 ENTITIES: Final = ("lt", "amp", "nbsp")
 """The entities that the serialiser writes, and `&gt;`, which is as long as `&lt;`."""
 HAN_FIRST, HAN_LAST = scripts.HAN
@@ -43,6 +49,8 @@ ELEMENTS: Final = ("outer", "last_inside")
 """Rows of `Blocks.elements`: the block-level element around an element, and the last one inside it."""
 NAMED_ELEMENTS: Final = ("around", "end")
 """Rows of `Blocks.named_elements`: the named element around one, and the end of its words in `name_words`."""
+POINTS_PER_WORD: Final = 4
+"""`Blocks.name_words` has room for a word in this many code points of a page; what is beyond is left out."""
 NAME_SUMS: Final = ("all", "highest", "lowest", "fading", "innermost")
 """Weights of the named elements around a block: all, the extremes, near ones counting more, the innermost."""
 
@@ -108,6 +116,10 @@ WINDOWS: Final = {"near": 2, "middle": 5, "far": 15}
 GUESS_WINDOWS: Final = {"near": 3, "middle": 8, "far": 25}
 N_WINDOWS: Final = 3
 """Windows: how many paragraphs on either side are in one."""
+FARTHEST: Final = 1000
+"""The distance of a paragraph or heading that is missing or farther away."""
+NO_PARAGRAPH: Final = -1
+"""What a row says of a paragraph that isn't there."""
 
 
 def numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:
@@ -116,7 +128,7 @@ def numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:
     return {name: place for place, name in enumerate(constants)}
 
 
-_TABLES = (
+NUMBERS: Final = parser.named(
     {name: value for name, value in vars().items() if isinstance(value, int)},
     {f"TAG_{name.upper()}": 1 << bit for bit, name in enumerate(TAG_FLAGS)},
     numbered("ROW_", blocks.ROWS),
@@ -186,17 +198,16 @@ _TABLES = (
     numbered("REPEAT_", ("first", "last", "length", "documents")),
     numbered("STANDING_", ("all", "begin", "end", "both", "in_begin", "in_end", "in_both", "first")),
 )
-NUMBERS: Final = {name: number for table in _TABLES for name, number in table.items()}
-assert len(NUMBERS) == sum(map(len, _TABLES)), "two numbers have the same name"
-NUMBERS["DIGEST"] = crc32(repr(NUMBERS).encode()) >> 1
 globals().update(NUMBERS)
 
+check = parser.check
+compiled_with = partial(parser.compiled_with, numbers=NUMBERS)
 
-def check() -> None:
-    """Uncompiled, a kernel has these numbers; compiled, it calls `compiled_with` (see setup.py)."""
-
-
-def compiled_with(digest: int, numbers: Mapping[str, int] = NUMBERS) -> None:
-    """Raises ImportError for a kernel that was compiled with other numbers."""
-    if digest != numbers["DIGEST"]:
-        raise ImportError("a kernel was compiled from other tables than these: run ./dev setup")
+# Of 64 bits: too many for a constant of C by Cython, so that kernels take these as variables.
+FNV_64_SEED: Final = 0xCBF29CE484222325
+FNV_64_PRIME: Final = 0x100000001B3
+"""Of the 64-bit FNV-1a hash."""
+GOLDEN: Final = 0x9E3779B97F4A7C15
+MIXER: Final = 0xD6E8FEB86659FD93
+"""Odd numbers: to multiply by one spreads a number over the higher bits. GOLDEN: 2**64 / the golden ratio."""
+ALL_64_BITS: Final = 0xFFFFFFFFFFFFFFFF

@@ -25,13 +25,13 @@ def classes(
     stack: cython.int[:, ::1],
     found: cython.int[:, ::1],
 ) -> cython.Py_ssize_t:
-    """Every maximal repeat that is long and widespread enough (Yamamoto and Church); how many there are.
+    """Finds the maximal repeats that are long and frequent enough (Yamamoto and Church); returns how many.
 
-    A maximal repeat can't grow to the left or right without losing occurrences. Rows of `found`: first
-    and last place in the suffix array, length, document frequency; when there are more than it has room
-    for, the rest is only counted. `lcp`: what each suffix shares with the next (0 for the last);
-    `documents`: each position's document; `last`: -1 a document; `stack` has four rows, one column
-    per level of nesting (at most the longest repeat plus two).
+    A maximal repeat has more occurrences than any longer string around it. Rows of `found`: first and last
+    place in the suffix array, length, document frequency; repeats for which it has no room are only counted.
+    `lcp`: what each suffix shares with the next (0 for the last); `documents`: each position's document;
+    `last`: -1 a document; `stack` has four rows, one column per level of nesting (at most the longest repeat
+    plus two).
     """
     n: cython.Py_ssize_t = suffixes.shape[0]
     top: cython.int = 0

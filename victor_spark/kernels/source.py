@@ -9,6 +9,9 @@ mode.
 import re
 
 import cython
+from cython.cimports.victor_spark.kernels import num
+
+num.check()
 
 _STRIDE = cython.declare(cython.Py_ssize_t, 128)  # a loop of fixed length is vectorised
 
@@ -25,10 +28,9 @@ def find(
     last: cython.Py_ssize_t = source.shape[0] - length
     first: cython.uchar = wanted[0]
     second: cython.uchar = wanted[apart]
-    found: cython.uchar
     while i <= last:
         end = i + _STRIDE if i + _STRIDE <= last else last + 1
-        found = 0
+        found: cython.uchar = 0
         for k in range(i, end):
             found |= (source[k] == first) & (source[k + apart] == second)
         if found:
@@ -47,21 +49,21 @@ def is_utf8(source: cython.const[cython.uchar][::1]) -> cython.bint:
     """Whether Python decodes the source as UTF-8: no surrogates, nothing past U+10FFFF."""
     n: cython.Py_ssize_t = source.shape[0]
     i: cython.Py_ssize_t = 0
-    high: cython.uchar
     is_wrong: cython.uchar = 0
     while i < n and not is_wrong:
         end = i + _STRIDE if i + _STRIDE <= n else n
-        high = 0
+        high: cython.uchar = 0
         for k in range(i if i < 3 else i - 3, end):
             high |= source[k]
-        if high >= 128:
+        if high >= num.LATER_BYTE:
             for k in range(i, min(end, 3)):
                 is_wrong |= _is_wrong(source[k], source[k - 1] if k else 0, source[0] if k == 2 else 0, 0)
             for k in range(max(i, 3), end):
                 is_wrong |= _is_wrong(source[k], source[k - 1], source[k - 2], source[k - 3])
         i = end
-    is_cut: cython.bint = (n > 0 and source[n - 1] >= 192) or (n > 1 and source[n - 2] >= 224)
-    return not (is_wrong or is_cut or (n > 2 and source[n - 3] >= 240))
+    is_cut: cython.bint = n > 0 and source[n - 1] >= num.FIRST_OF_2
+    is_cut = is_cut or (n > 1 and source[n - 2] >= num.FIRST_OF_3)
+    return not (is_wrong or is_cut or (n > 2 and source[n - 3] >= num.FIRST_OF_4))
 
 
 @cython.cfunc
@@ -69,11 +71,12 @@ def is_utf8(source: cython.const[cython.uchar][::1]) -> cython.bint:
 @cython.exceptval(check=False)
 def _is_wrong(c: cython.uchar, b1: cython.uchar, b2: cython.uchar, b3: cython.uchar) -> cython.uchar:
     """Whether byte `c` is wrong behind the bytes b1, b2 and b3, without branches: loops are vectorised."""
-    follows: cython.uchar = (b1 >= 192) | (b2 >= 224) | (b3 >= 240)
-    is_wrong: cython.uchar = follows != ((c >= 128) & (c < 192))
-    is_wrong |= (c == 192) | (c == 193) | (c > 244)
-    is_wrong |= ((b1 == 224) & (c < 160)) | ((b1 == 237) & (c > 159))
-    return is_wrong | ((b1 == 240) & (c < 144)) | ((b1 == 244) & (c > 143))
+    follows: cython.uchar = (b1 >= num.FIRST_OF_2) | (b2 >= num.FIRST_OF_3) | (b3 >= num.FIRST_OF_4)
+    is_wrong: cython.uchar = follows != ((c >= num.LATER_BYTE) & (c < num.FIRST_OF_2))
+    # Forms that are longer than needed, surrogates (ED A0 and up), and what is past U+10FFFF (F4 8F BF BF):
+    is_wrong |= (c == 0xC0) | (c == 0xC1) | (c > 0xF4)
+    is_wrong |= ((b1 == 0xE0) & (c < 0xA0)) | ((b1 == 0xED) & (c > 0x9F))
+    return is_wrong | ((b1 == 0xF0) & (c < 0x90)) | ((b1 == 0xF4) & (c > 0x8F))
 
 
 _RAW_TEXT = frozenset({"script", "style", "iframe", "noembed", "noframes"})
@@ -94,24 +97,18 @@ def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> 
     done: cython.Py_ssize_t = 0
     n_kept: cython.Py_ssize_t = 0
     start: cython.Py_ssize_t = html.find("<")
-    first: cython.uint
     kept: list[str] = []
     while 0 <= start < n - 3:
-        first = ord(html[start + 1])
+        first: cython.uint = ord(html[start + 1])
         if first == ord("!") and html.startswith("<!--", start):
             end = html.find("-->", start + 4)
             end = n if end < 0 else end + 3
         elif first == ord("?"):  # a processing instruction, such as a forgotten <?php … ?>
             end = html.find(">", start) + 1
-        elif first == ord("/"):
-            start = html.find("<", _after_tag(html, start))
-            continue
-        elif _is_common(first, ord(html[start + 2])):
-            start = html.find("<", _after_tag(html, start))
-            continue
         else:
-            name = _name(html, start, n)
-            if name not in _LISTED:
+            is_other: cython.bint = first == ord("/") or _is_common(first, ord(html[start + 2]))
+            name = "" if is_other else _name(html, start, n)
+            if is_other or name not in _LISTED or (name == "input" and not _is_hidden(html, start)):
                 start = html.find("<", _after_tag(html, start))
                 continue
             if name in _RAW_TEXT:
@@ -125,11 +122,8 @@ def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> 
                 done = end
                 start = html.find("<", end)
                 continue
-            elif name != "input" or _is_hidden(html, start):
-                end = _after_tag(html, start)
             else:
-                start = html.find("<", _after_tag(html, start))
-                continue
+                end = _after_tag(html, start)
         if end <= start:
             end = n
         if start > done:

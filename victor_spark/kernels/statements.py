@@ -270,23 +270,18 @@ def _has_mark(
     any_mark: cython.bint,
 ) -> cython.bint:
     """Whether a value holds `author`, or any of the marks; compares the last four letters of a mark first."""
-    author: cython.uint = _AUTHOR
-    byline: cython.uint = _BYLINE
-    publish: cython.uint = _PUBLISH
-    name: cython.uint = _NAME
-    date: cython.uint = _DATE
     last: cython.uint = 0
     i: cython.Py_ssize_t = start
     while i < end:
         last = (last & 0xFFFFFF) << 8 | source[i] | num.SMALL
         i += 1
-        if last == author and _holds(source, max(start, i - 6), i, b"author\0"):
+        if last == _AUTHOR and _holds(source, max(start, i - 6), i, b"author\0"):
             return True
         if any_mark and (
-            last == date
-            or (last == name and _holds(source, max(start, i - 9), i, b"user\0"))
-            or (last == byline and _holds(source, max(start, i - 6), i, b"byline\0"))
-            or (last == publish and _holds(source, max(start, i - 7), i, b"publish\0"))
+            last == _DATE
+            or (last == _NAME and _holds(source, max(start, i - 9), i, b"user\0"))
+            or (last == _BYLINE and _holds(source, max(start, i - 6), i, b"byline\0"))
+            or (last == _PUBLISH and _holds(source, max(start, i - 7), i, b"publish\0"))
         ):
             return True
     return False

@@ -1,7 +1,7 @@
-"""What stands around a block: paragraphs, elements, windows, runs and kin, as rows of features.
+"""Rows of features from the surroundings of a block: its paragraph, the paragraphs and elements around it.
 
-The names of the rows stand in kernels.num, and what they mean in model.surroundings. A paragraph is a run
-of blocks without a paragraph break; an element is a block-level element. Cython pure Python mode.
+kernels.num has the names of the rows, model.surroundings what they mean. A paragraph is a run of blocks
+without a paragraph break; an element is a block-level element. Cython pure Python mode.
 """
 
 import cython
@@ -9,20 +9,18 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
-# The distance of a heading or long paragraph that is missing or farther away.
-_FAR = cython.declare(cython.float, 1000.0)
-_ABSENT = cython.declare(cython.float, -1.0)  # what a row says of a paragraph that isn't there
-_LONG = cython.declare(cython.double, 25.0)  # words of a long paragraph
+_FARTHEST = cython.declare(cython.float, num.FARTHEST)
+_NO_PARAGRAPH = cython.declare(cython.float, num.NO_PARAGRAPH)
+_LONG_PARAGRAPH = cython.declare(cython.double, 25.0)  # words
 _MOST_WORDS = cython.declare(cython.double, 100.0)  # of a paragraph, in windows
-# The score of a paragraph, in words: what it costs, and each linked word; at most; what the next element gets
-# of it, and what the page keeps of its own; least as a divisor.
-_COST = cython.declare(cython.double, 4.0)
-_LINK_COST = cython.declare(cython.double, 3.0)
+# The score of a paragraph: its words, less these.
+_COST_OF_PARAGRAPH = cython.declare(cython.double, 4.0)
+_LINK_COST = cython.declare(cython.double, 3.0)  # for each word in a link
 _MOST_SCORE = cython.declare(cython.double, 80.0)
-_PART_OF_NEXT = cython.declare(cython.double, 0.5)
-_PART_OF_PAGE = cython.declare(cython.double, 0.1)
-_LEAST_SCORE = cython.declare(cython.double, 1e-9)
-_EVERYWHERE = cython.declare(cython.int, 2147483647)
+_PART_OF_NEXT = cython.declare(cython.double, 0.5)  # of the score, what the next element outwards gets
+_PART_OF_PAGE = cython.declare(cython.double, 0.1)  # of the page's own score, what counts
+_LEAST_SCORE = cython.declare(cython.double, 1e-9)  # as a divisor
+_LAST_ELEMENT = cython.declare(cython.int, 2147483647)
 
 
 @cython.ccall
@@ -33,11 +31,11 @@ def of_elements(
     n: cython.Py_ssize_t,
     table: cython.double[:, ::1],
 ) -> cython.int:
-    """Fills `table` (num.ELEMENT_SUMS, n_elements): inside each element words, linked words, paragraphs; the
-    share of words in links; score; and how much of the best score that is. Returns the element with the best.
+    """Fills `table` (num.ELEMENT_SUMS, n_elements); returns the element with the best score.
 
-    The score says how much unlinked text stands right inside an element (the idea of readability): a
-    paragraph counts for the element around its own, half for the next; links inside scale it down.
+    The sums are those of all that stands inside an element. Its score says how much unlinked text stands
+    directly inside it (the idea of readability): a paragraph counts for the element around its own, and half
+    for the next; the share of words in links scales the score down.
     """
     n_elements: cython.Py_ssize_t = table.shape[1]
     best: cython.Py_ssize_t = 0
@@ -46,7 +44,7 @@ def of_elements(
             table[k, e] = 0.0
     for p in range(n):
         plain: cython.double = sums[num.SUM_WORDS, p] - sums[num.SUM_LINKED, p]
-        score: cython.double = plain - _LINK_COST * sums[num.SUM_LINKED, p] - _COST
+        score: cython.double = plain - _LINK_COST * sums[num.SUM_LINKED, p] - _COST_OF_PARAGRAPH
         score = min(score, _MOST_SCORE)
         if score > 0.0:
             table[num.ELEMENT_SCORE, places[num.PLACE_ELEMENT_1, p]] += score
@@ -55,8 +53,8 @@ def of_elements(
         table[num.ELEMENT_WORDS, e] += sums[num.SUM_WORDS, p]
         table[num.ELEMENT_LINKED, e] += sums[num.SUM_LINKED, p]
         table[num.ELEMENT_PARAGRAPHS, e] += 1.0
-    # Of words, linked words and paragraphs running totals, then what stands between an element and the last
-    # inside it.
+    # The sums of words, linked words and paragraphs inside: differences of running totals. The column of the
+    # link share holds them until it is filled itself.
     for k in range(num.ELEMENT_PARAGRAPHS + 1):
         total: cython.double = 0.0
         for e in range(n_elements):
@@ -70,7 +68,9 @@ def of_elements(
             table[k, e] = table[num.ELEMENT_LINK_SHARE, e]
     table[num.ELEMENT_SCORE, 0] *= _PART_OF_PAGE
     for e in range(n_elements):
-        table[num.ELEMENT_LINK_SHARE, e] = table[num.ELEMENT_LINKED, e] / _words(table[num.ELEMENT_WORDS, e])
+        table[num.ELEMENT_LINK_SHARE, e] = table[num.ELEMENT_LINKED, e] / max(
+            table[num.ELEMENT_WORDS, e], 1.0
+        )
         table[num.ELEMENT_SCORE, e] *= 1.0 - table[num.ELEMENT_LINK_SHARE, e]
         if table[num.ELEMENT_SCORE, e] > table[num.ELEMENT_SCORE, best]:
             best = e
@@ -78,14 +78,6 @@ def of_elements(
     for e in range(n_elements):
         table[num.ELEMENT_OF_BEST, e] = table[num.ELEMENT_SCORE, e] / score
     return cython.cast(cython.int, best)
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _words(n: cython.double) -> cython.double:
-    """A number of words as a divisor: 1 at least."""
-    return n if n > 1.0 else 1.0
 
 
 @cython.cfunc
@@ -150,7 +142,7 @@ def of_paragraphs(
             rows[r, p] = p - low if p < low else p - high if p > high else 0
             if low <= p <= high:
                 plain += scratch[num.SCRATCH_PLAIN, p]
-        page[k] = plain / _words(all_plain)
+        page[k] = plain / max(all_plain, 1.0)
         r += 1
     r = _kin(places, sums, n, num.PLACE_PATH, all_words, scratch, rows, r)
     r = _kin(places, sums, n, num.PLACE_CLASS, all_words, scratch, rows, r)
@@ -160,10 +152,10 @@ def of_paragraphs(
     n_long: cython.int = 0
     for p in range(n):
         longest = max(longest, scratch[num.SCRATCH_PLAIN, p])
-        n_long += scratch[num.SCRATCH_PLAIN, p] >= _LONG
+        n_long += scratch[num.SCRATCH_PLAIN, p] >= _LONG_PARAGRAPH
     k = runs.shape[0]
     page[k + num.PAGE_WORDS] = all_words
-    page[k + num.PAGE_LINKS] = elements[num.ELEMENT_LINKED, 0] / _words(all_words)
+    page[k + num.PAGE_LINKS] = elements[num.ELEMENT_LINKED, 0] / max(all_words, 1.0)
     page[k + num.PAGE_PARAGRAPHS] = n
     page[k + num.PAGE_LONG] = n_long
     page[k + num.PAGE_LONGEST] = longest
@@ -185,7 +177,7 @@ def _own(
     all_plain: cython.double = 0.0
     for p in range(n):
         plain: cython.double = sums[num.SUM_WORDS, p] - sums[num.SUM_LINKED, p]
-        links: cython.double = sums[num.SUM_LINKED, p] / _words(sums[num.SUM_WORDS, p])
+        links: cython.double = sums[num.SUM_LINKED, p] / max(sums[num.SUM_WORDS, p], 1.0)
         scratch[num.SCRATCH_PLAIN, p] = plain
         scratch[num.SCRATCH_LINKS, p] = links
         all_plain += plain
@@ -212,7 +204,7 @@ def _neighbours(
     for by in range(-reach, reach + 1):
         if by:
             for p in range(n):
-                rows[r, p] = values[row, p + by] if 0 <= p + by < n else _ABSENT
+                rows[r, p] = values[row, p + by] if 0 <= p + by < n else _NO_PARAGRAPH
             r += 1
     return r
 
@@ -260,7 +252,7 @@ def _find_runs(
 ) -> cython.void:
     """Fills `runs`: first the paragraphs inside the best element, then the best run of each kind."""
     runs[0, num.RUN_FIRST] = -1
-    last = last_inside[best] if best else _EVERYWHERE
+    last = last_inside[best] if best else _LAST_ELEMENT
     for p in range(n):
         if best <= places[num.PLACE_ELEMENT, p] <= last:
             if runs[0, num.RUN_FIRST] < 0:
@@ -289,23 +281,23 @@ def _since(
     r: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """How many paragraphs back a heading, an h1 and a long paragraph are, and how many ahead a long one."""
-    since_heading: cython.float = _FAR
-    since_h1: cython.float = _FAR
-    since_long: cython.float = _FAR
+    since_heading: cython.float = _FARTHEST
+    since_h1: cython.float = _FARTHEST
+    since_long: cython.float = _FARTHEST
     for p in range(n):
         level = heading_level[places[num.PLACE_BLOCK, p]]
-        since_heading = 0.0 if level > 0 else since_heading + 1.0 if since_heading < _FAR else _FAR
-        since_h1 = 0.0 if level == 1 else since_h1 + 1.0 if since_h1 < _FAR else _FAR
-        is_long: cython.bint = scratch[num.SCRATCH_PLAIN, p] >= _LONG
-        since_long = 0.0 if is_long else since_long + 1.0 if since_long < _FAR else _FAR
+        since_heading = 0.0 if level > 0 else since_heading + 1.0 if since_heading < _FARTHEST else _FARTHEST
+        since_h1 = 0.0 if level == 1 else since_h1 + 1.0 if since_h1 < _FARTHEST else _FARTHEST
+        is_long: cython.bint = scratch[num.SCRATCH_PLAIN, p] >= _LONG_PARAGRAPH
+        since_long = 0.0 if is_long else since_long + 1.0 if since_long < _FARTHEST else _FARTHEST
         rows[r + num.SINCE_HEADING, p] = since_heading
         rows[r + num.SINCE_H1, p] = since_h1
         rows[r + num.SINCE_LONG, p] = since_long
-    since_long = _FAR
+    since_long = _FARTHEST
     for q in range(n):
         p = n - 1 - q
-        is_long = scratch[num.SCRATCH_PLAIN, p] >= _LONG
-        since_long = 0.0 if is_long else since_long + 1.0 if since_long < _FAR else _FAR
+        is_long = scratch[num.SCRATCH_PLAIN, p] >= _LONG_PARAGRAPH
+        since_long = 0.0 if is_long else since_long + 1.0 if since_long < _FARTHEST else _FARTHEST
         rows[r + num.UNTIL_LONG, p] = since_long
     return r + num.UNTIL_LONG + 1
 
@@ -319,7 +311,7 @@ def _around(
     r: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """What stands inside each of the elements around a paragraph."""
-    all_words: cython.double = _words(elements[num.ELEMENT_WORDS, 0])
+    all_words: cython.double = max(elements[num.ELEMENT_WORDS, 0], 1.0)
     for k in range(num.N_AROUND):
         for p in range(n):
             e = places[num.PLACE_ELEMENT + k, p]
@@ -358,8 +350,8 @@ def _kin(
         rows[r + num.KIN_COUNT, p] = scratch[num.SCRATCH_KIN_COUNT, g]
         rows[r + num.KIN_WORDS, p] = scratch[num.SCRATCH_KIN_WORDS, g] / scratch[num.SCRATCH_KIN_COUNT, g]
         words = scratch[num.SCRATCH_KIN_WORDS, g]
-        rows[r + num.KIN_LINKS, p] = scratch[num.SCRATCH_KIN_LINKED, g] / _words(words)
-        rows[r + num.KIN_SHARE, p] = words / _words(all_words)
+        rows[r + num.KIN_LINKS, p] = scratch[num.SCRATCH_KIN_LINKED, g] / max(words, 1.0)
+        rows[r + num.KIN_SHARE, p] = words / max(all_words, 1.0)
     return r + num.KIN_SHARE + 1
 
 

@@ -12,7 +12,15 @@ in ascending order, are `symbols` at the same places. Cython pure Python mode.
 import cython
 from cython.cimports.victor_spark.kernels import num
 
+from victor_spark.kernels.num import ALL_64_BITS, FNV_64_PRIME, FNV_64_SEED, GOLDEN, MIXER
+
 num.check()
+
+_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
+_ONE_SEED = cython.declare(cython.ulonglong, FNV_64_SEED)
+_ONE_PRIME = cython.declare(cython.ulonglong, FNV_64_PRIME)
+_TWO_SEED = cython.declare(cython.ulonglong, GOLDEN)
+_TWO_PRIME = cython.declare(cython.ulonglong, MIXER)
 
 
 @cython.ccall
@@ -30,11 +38,10 @@ def bounds(
     outputs have room for one token per point.
     """
     n: cython.int = 0
-    kind: cython.uchar
     previous: cython.uchar = num.BETWEEN_NEWLINE
     inside: cython.bint = False
     for i in range(points.shape[0]):
-        kind = kinds[points[i]] if points[i] < num.N_CODE_POINTS else num.INSIDE
+        kind: cython.uchar = kinds[points[i]] if points[i] < num.N_CODE_POINTS else num.INSIDE
         if kind < num.INSIDE:
             if inside:
                 ends[n] = cython.cast(cython.int, i)
@@ -85,23 +92,15 @@ def intern(
     """
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     n: cython.int = n_known
-    # As variables, because a literal beyond 31 bits makes Cython fall back to Python integers.
-    one_seed: cython.ulonglong = 0xCBF29CE484222325
-    two_seed: cython.ulonglong = 0x9E3779B97F4A7C15
-    one_prime: cython.ulonglong = 0x100000001B3
-    two_prime: cython.ulonglong = 0xD6E8FEB86659FD93
-    all_bits: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
     for token in range(starts.shape[0]):
-        one = one_seed
-        two = two_seed
+        one = _ONE_SEED
+        two = _TWO_SEED
         for i in range(starts[token], ends[token]):
-            one = (one ^ points[i]) * one_prime & all_bits
-            two = (two + points[i]) * two_prime & all_bits
+            one = (one ^ points[i]) * _ONE_PRIME & _ALL_BITS
+            two = (two + points[i]) * _TWO_PRIME & _ALL_BITS
             two = two ^ (two >> 32)
         one = one ^ (one >> 29)
-        slot = (((one ^ secret) * two_prime) ^ two) & all_bits
-        slot = ((slot ^ (slot >> 32)) * secret) & all_bits
-        slot = ((((slot ^ (slot >> 32)) * two_prime) & all_bits) >> 32) & mask
+        slot = _mixed(one, two, secret) & mask
         while True:
             known = slots[slot]
             if known < 0:
@@ -119,6 +118,16 @@ def intern(
     return n
 
 
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _mixed(one: cython.ulonglong, two: cython.ulonglong, secret: cython.ulonglong) -> cython.ulonglong:
+    """32 bits that depend on all bits of a token's keys and of the secret: its place in the hash table."""
+    mixed: cython.ulonglong = (((one ^ secret) * _TWO_PRIME) ^ two) & _ALL_BITS
+    mixed = ((mixed ^ (mixed >> 32)) * secret) & _ALL_BITS
+    return (((mixed ^ (mixed >> 32)) * _TWO_PRIME) & _ALL_BITS) >> 32
+
+
 @cython.ccall
 def rehash(
     keys: cython.const[cython.ulonglong][:, ::1],
@@ -128,13 +137,8 @@ def rehash(
 ) -> cython.void:
     """Fills a larger `slots`, all -1, with the tokens known."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
-    all_bits: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
-    two_prime: cython.ulonglong = 0xD6E8FEB86659FD93
-    slot: cython.ulonglong
     for token in range(n_known):
-        slot = (((keys[token, num.KEY_ONE] ^ secret) * two_prime) ^ keys[token, num.KEY_TWO]) & all_bits
-        slot = ((slot ^ (slot >> 32)) * secret) & all_bits
-        slot = ((((slot ^ (slot >> 32)) * two_prime) & all_bits) >> 32) & mask
+        slot: cython.ulonglong = _mixed(keys[token, num.KEY_ONE], keys[token, num.KEY_TWO], secret) & mask
         while slots[slot] >= 0:
             slot = (slot + 1) & mask
         slots[slot] = token

@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.blocks import Bool, Int32, UInt8, UInt32
-from victor_spark.kernels import code_points, letters, num, text_of
+from victor_spark.kernels import code_points, letters, num, text_of, views
 from victor_spark.langid import identify, scores
 from victor_spark.langid.normalise import folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
 from victor_spark.langid.repair import (
     CONTROLS,
     EAST_ASIAN,
-    MANY,
+    MIN_MISREAD,
     TWICE,
     Misreading,
     again,
@@ -46,9 +46,10 @@ _LOWEST_ELSEWHERE: Final = 0x2600
 """No charset of _READ_AS has characters from here on; text with such characters was not read in one."""
 _EAST_ASIAN_SHARE: Final = 0.5
 """The least share of high characters in misread East Asian text."""
-_WRONG: Final = 0.03
+_WRONG_RATIO: Final = 0.03
 """Tolerated ratio of characters that a charset lacks, and of bytes that it cannot decode."""
-_PIECES: Final = 4
+_N_PIECES: Final = 4
+"""The number of pieces in the sample of a long text."""
 
 
 class Finding(NamedTuple):
@@ -68,7 +69,7 @@ def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
     if text.isascii():
         return Finding()
     n_replaced, n_controls, n_high, n_twice, n_begun = _census(points)
-    possible = whole(text) if n_begun >= MANY else []
+    possible = whole(text) if n_begun >= MIN_MISREAD else []
     in_parts = parts(text, everywhere=TWICE in possible) if n_twice or TWICE in possible else None
     misreading = None
     if TWICE not in possible or in_parts == TWICE:
@@ -120,7 +121,7 @@ def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str 
 
 def _census(points: UInt32) -> list[int]:
     counts = np.empty(5, dtype=np.int32)
-    letters.census(memoryview(points), memoryview(beginnings()), memoryview(counts))
+    letters.census(*views(points, beginnings(), counts))
     return counts.tolist()
 
 
@@ -166,7 +167,7 @@ def _badness(sample: UInt32, kinds: UInt8, n_doubtful: int, numbers: Encoding) -
 def _kinds(text: UInt32) -> tuple[UInt8, int]:
     """The kind of each character, as bits, and the number of doubtful ones."""
     kinds = np.empty(len(text), dtype=np.uint8)
-    return kinds, letters.tell_kinds(memoryview(text), memoryview(folding_table()), memoryview(kinds))
+    return kinds, letters.tell_kinds(*views(text, folding_table(), kinds))
 
 
 _BLANK, _SPACE, _HIGH, _LETTER, _DOUBTFUL = (1 << bit for bit in range(len(num.LOOKS)))
@@ -175,7 +176,7 @@ _BLANK, _SPACE, _HIGH, _LETTER, _DOUBTFUL = (1 << bit for bit in range(len(num.L
 def _words_with(text: UInt32, kinds: UInt8, wanted: int, space: int) -> UInt32:
     """The words that contain all wanted kinds, each with the space before it."""
     words = np.empty(len(text), dtype=np.uint32)
-    n = letters.words_with(memoryview(text), memoryview(kinds), wanted, space, memoryview(words))
+    n = letters.words_with(*views(text, kinds), wanted, space, *views(words))
     return words[:n]
 
 
@@ -219,11 +220,11 @@ def _misreading(
     as_good = np.flatnonzero(by_character >= by_character.max() - numbers.misread_gain)
     best = max(as_good, key=lambda place: (sum(map(str.isalpha, readings[place][1])), by_character[place]))
     misreading = readings[best][0]
-    least = numbers.repaired_fit_wide if misreading.written_in in _WIDE else numbers.repaired_fit
+    least = numbers.repaired_fit_wide if misreading.written_in in _SHORT_WORDS else numbers.repaired_fit
     return misreading, bool(by_character[best] >= least)
 
 
-_WIDE: Final = frozenset({*EAST_ASIAN, "cp874"})
+_SHORT_WORDS: Final = frozenset({*EAST_ASIAN, "cp874"})
 """Charsets of languages with few letters per word, which fit their profiles less well than others."""
 
 
@@ -249,7 +250,7 @@ def _contents(points: UInt32) -> dict[str, UInt8]:
     n_bytes = np.count_nonzero(bytes_in < _NO_BYTE, axis=1)
     return {
         _READ_AS[place]: bytes_in[place][bytes_in[place] < _NO_BYTE].astype(np.uint8)
-        for place in np.flatnonzero(n_bytes >= (1 - _WRONG) * len(points)).tolist()
+        for place in np.flatnonzero(n_bytes >= (1 - _WRONG_RATIO) * len(points)).tolist()
     }
 
 
@@ -269,7 +270,7 @@ def _other_readings(
             if written_in in _SINGLE_BYTE and np.count_nonzero(_letters(written_in)[numbers]) < n_letters:
                 continue
             reading = content.decode(EAST_ASIAN.get(written_in, written_in), "replace")
-            if reading.count("\ufffd") <= _WRONG * len(reading):
+            if reading.count("\ufffd") <= _WRONG_RATIO * len(reading):
                 yield Misreading(read_as, written_in), reading
 
 
@@ -303,7 +304,7 @@ def _sample(text: UInt32, length: int) -> UInt32:
     """The text, or evenly spread pieces of it, `length` characters in total."""
     if len(text) <= length:
         return text
-    starts = [len(text) * piece // _PIECES for piece in range(_PIECES)]
-    pieces = [text[start : start + length // _PIECES] for start in starts]
+    starts = [len(text) * piece // _N_PIECES for piece in range(_N_PIECES)]
+    pieces = [text[start : start + length // _N_PIECES] for start in starts]
     newline = np.array([ord("\n")], dtype=np.uint32)
     return np.concatenate([part for piece in pieces for part in (piece, newline)][:-1])

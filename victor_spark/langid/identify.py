@@ -92,17 +92,14 @@ def is_among(language: str | None, targets: Collection[str]) -> bool:
 
 def guesses(gains: Int32, n_letters: Int32, profiles: Profiles) -> list[Guess]:
     """Guesses from trigram gains (n_texts, n_languages)."""
-    return [_by_gains(row, n, profiles.languages) for row, n in zip(gains, n_letters.tolist(), strict=True)]
-
-
-def _by_gains(gains: Int32, n_letters: int, languages: tuple[str, ...]) -> Guess:
-    numbers = settings().page
-    best, rival = best_and_rival(gains, languages)
-    gain = float(gains[best]) * STEP
-    if n_letters < numbers.least_letters or gain < numbers.least_gain * n_letters:
-        return UNKNOWN
-    lead = gain - rival * STEP
-    return Guess(languages[best], 1 / (1 + math.exp(-min(lead / numbers.temperature, 50))))
+    numbers, found = settings().page, []
+    for row, n in zip(gains, n_letters.tolist(), strict=True):
+        best, rival = best_and_rival(row, profiles.languages)
+        gain = float(row[best]) * STEP
+        is_known = n >= numbers.least_letters and gain >= numbers.least_gain * n
+        score = 1 / (1 + math.exp(-min((gain - rival * STEP) / numbers.temperature, 50)))
+        found.append(Guess(profiles.languages[best], score) if is_known else UNKNOWN)
+    return found
 
 
 def best_and_rival(points: Int32, languages: tuple[str, ...]) -> tuple[int, int]:

@@ -69,7 +69,6 @@ def closest(code: str, known: Collection[str]) -> str:
     if len(wanted) > 1:  # cz → Czech
         near += [label for name, label in names.items() if name.startswith(wanted)]
     near += difflib.get_close_matches(wanted, sorted(known), n=3, cutoff=0.5)
-    shown = [f"{label} ({name_of[label]})" if label in name_of else label for label in dict.fromkeys(near)][
-        :3
-    ]
+    near = list(dict.fromkeys(near))[:3]
+    shown = [f"{label} ({name_of[label]})" if label in name_of else label for label in near]
     return f" (did you mean {' or '.join(shown)}?)" if shown else " (`victor languages` lists them)"

@@ -7,22 +7,19 @@ character by character (so final sigma is not treated), which keeps every offset
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
-from typing import Final
 
 import numpy as np
 
 from victor_spark.blocks import Int32, UInt32
 from victor_spark.kernels import code_points, ngrams, text_of, views
-
-_ASSIGNED: Final = 0x33480
-"""From here on there are no letters, and no marks except the variation selectors of plane 14."""
+from victor_spark.kernels.num import ASSIGNED
 
 
 @cache
 def folding_table() -> UInt32:
     """Code point → its lower case, or a space; with a flag where NFC may have something to do."""
-    table = np.full(_ASSIGNED, ngrams.SPACE, dtype=np.uint32)
-    for point in range(_ASSIGNED):
+    table = np.full(ASSIGNED, ngrams.SPACE, dtype=np.uint32)
+    for point in range(ASSIGNED):
         character = chr(point)
         if unicodedata.category(character)[0] in "LM":
             table[point] = ord(character.lower()[0])
@@ -34,7 +31,7 @@ def folding_table() -> UInt32:
 def _not_composed() -> list[int]:
     """The characters that NFC changes, and those that compose with one before them."""
     points = []
-    for point in range(0xC0, _ASSIGNED):
+    for point in range(0xC0, ASSIGNED):
         character = chr(point)
         decomposition = unicodedata.decomposition(character)
         if decomposition and not decomposition.startswith("<"):

@@ -16,8 +16,8 @@ from victor_spark.scripts import characters
 class Misreading(NamedTuple):
     """The charset that text was read in, and the one it was written in, by Python's names.
 
-    `least_bad`: only runs of UTF-8 with at least this badness are read again, and runs of the same letters as
-    these and the text beside them.
+    `least_bad`: the least badness of the runs of UTF-8 that are read again, with the runs of the same
+    characters and those that are damaged with them (`_damaged`).
     """
 
     read_as: str
@@ -26,7 +26,7 @@ class Misreading(NamedTuple):
 
 
 ANY, UNLIKELY, CERTAIN = range(3)
-"""Runs of characters: all that are UTF-8; those that ftfy finds unlikely; of these those with C1 controls."""
+"""The badness of a run of UTF-8: it looks like text, ftfy finds it unlikely, it has C1 controls as well."""
 TWICE: Final = Misreading("windows-1252", "utf-8")
 """UTF-8 read as windows-1252 or iso-8859-1 and encoded again."""
 CONTROLS: Final = Misreading("iso8859-1", "windows-1252")
@@ -46,15 +46,18 @@ _READ_AS: Final = (
     *("koi8-r", "cp866", "windows-1253", "windows-1257", "mac_roman", "cp437", "cp850"),
 )
 """Charsets that UTF-8 is decoded in by mistake."""
-_ALL: Final = 0.9
-"""A text was misread as a whole if at least this share of its letters beyond ASCII is UTF-8,"""
-MANY: Final = 4
-"""if these are at least this many characters, and if three of them differ,"""
+# A text is a misreading as a whole if it holds enough UTF-8:
+_UTF8_RATIO: Final = 0.9
+"""The least ratio of UTF-8 in its letters beyond ASCII."""
+MIN_MISREAD: Final = 4
+"""The fewest characters of UTF-8."""
+_MIN_DISTINCT, _MIN_DISTINCT_COMMON = 3, 2
+"""The fewest different ones, and the fewest if all are in _COMMON."""
 _COMMON: Final = frozenset(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2040), 0x20AC)))
-"""or two, where all are common ones."""
 _MOST_RUNS: Final = 150
+"""The most different runs that are counted."""
 _HEAD: Final = 8
-"""Runs that are looked at first, and characters of each; at least half of their letters must be UTF-8."""
+"""The first runs, and the first characters of each: half of the letters in them must look like UTF-8."""
 
 
 def reread(html: str, misreading: Misreading) -> str:
@@ -109,10 +112,10 @@ def whole(text: str) -> list[Misreading]:
     if not (possible := [by for by in _READ_AS if not n_letters or _is_half(head, n_letters, by)]):
         return []
     common = Counter(_HIGH.findall(text)).most_common(_MOST_RUNS)
-    if _in_runs(common) < 2 * MANY:
+    if _in_runs(common) < 2 * MIN_MISREAD:
         return []
     runs = [(run, n, n * len(_LETTER.findall(run))) for run, n in common]
-    most_outside = (1 - _ALL) * sum(n * len(run) for run, n in common)
+    most_outside = (1 - _UTF8_RATIO) * sum(n * len(run) for run, n in common)
     shares: dict[Misreading, float] = {}
     for read_as in possible:
         n_found = n_inside = n_outside = 0
@@ -127,15 +130,15 @@ def whole(text: str) -> list[Misreading]:
                     n_outside -= n * len(_LETTER.findall(found))
             if n_outside > most_outside:
                 break
-        different = len(distinct) >= (2 if distinct <= _COMMON else 3)
-        if n_found >= MANY and different and n_inside >= _ALL * (n_inside + n_outside):
+        is_varied = len(distinct) >= (_MIN_DISTINCT_COMMON if distinct <= _COMMON else _MIN_DISTINCT)
+        if n_found >= MIN_MISREAD and is_varied and n_inside >= _UTF8_RATIO * (n_inside + n_outside):
             shares[Misreading(read_as, "utf-8")] = n_inside / (n_inside + n_outside)
     if shares.get(_LATIN_9, 1.0) < shares.get(TWICE, 0.0):
         del shares[_LATIN_9]
     elif _LATIN_9 in shares and _ONLY_LATIN_9.search(text) and _NOT_WINDOWS.search(text):
         shares.pop(TWICE, None)
     likely = sorted(shares, key=lambda misreading: -shares[misreading])
-    return [misreading for misreading in likely if shares[misreading] > shares[likely[0]] - _AS_LIKELY]
+    return [misreading for misreading in likely if shares[misreading] > shares[likely[0]] - _MARGIN]
 
 
 def _in_runs(runs: Iterable[tuple[str, int]]) -> int:
@@ -151,7 +154,8 @@ def _is_half(text: str, n_letters: int, read_as: str) -> bool:
 
 _LETTER: Final = re.compile(r"[^\W\d_A-Za-z]|[\u2500-\u25ff]")
 """A letter, or a box-drawing character, which is a letter in charsets of DOS."""
-_AS_LIKELY: Final = 0.02
+_MARGIN: Final = 0.02
+"""Misreadings are equally likely if their ratios of UTF-8 differ by less."""
 _LATIN_9: Final = Misreading("iso8859-15", "utf-8")
 _ONLY_LATIN_9: Final = re.compile("[€ŠšŽžŒœŸ]")
 """Characters of iso-8859-15 that iso-8859-1 lacks; windows-1252 has them."""
@@ -161,10 +165,11 @@ _HIGH: Final = re.compile("[^\0-\x7f][^\0-\x7f]*")
 
 
 def _damaged(text: str, unlikely: set[str]) -> set[str]:
-    """The characters of the runs that are unlikely as they stand, and of the text that is damaged with them.
+    """The characters of the `unlikely` runs, and of other runs of UTF-8 that are damaged with them.
 
-    The rest of it may look likely (`Å‚` in `zÅ‚Ã³Å¼`); but no letter in it is right. It is what stands
-    between such runs, and a whole line, as long as there is no letter that is no UTF-8.
+    A run may look likely and be wrong all the same (`Å‚` in `zÅ‚Ã³Å¼`). It counts as damaged if it stands
+    between two unlikely ones, or between one and an end of the line, and if no letter beyond ASCII stands
+    between them that is not UTF-8.
     """
     damaged: set[str] = set()
     for line in _LINES_FROM_HIGH.findall(text):
@@ -196,17 +201,18 @@ def _badness(run: str) -> int:
 
 
 def parts(text: str, *, everywhere: bool) -> Misreading | None:
-    """How the runs of characters are read again that are UTF-8 read as windows-1252 or iso-8859-1.
+    """Which runs are read again that are UTF-8 read as windows-1252 or iso-8859-1; None: none of them.
 
-    Runs that are unlikely as they stand (`É»` in `CAFÉ»` is not), if they are no quotations: some have C1
-    controls, or most are parts of words. `everywhere` (`whole` found this misreading): all runs.
+    They are those that are unlikely as they stand (`É»` in `CAFÉ»` is not), or, with `everywhere` (`whole`
+    found this misreading), all. A page may quote misread text. So all of them are read again only if several
+    have C1 controls or most are parts of words; else those with C1 controls are.
     """
     runs, in_words, in_others = Counter[str](), Counter[str](), Counter[str]()
     for run in _sequences(TWICE.read_as).finditer(text):
         runs[run[0]] += 1
         around = text[max(run.start() - 1, 0) : run.start()] + text[run.end() : run.end() + 1]
-        in_words[run[0]] += len(run[0]) > _LONGEST or any(map(str.isalpha, around))
-        in_others[run[0]] += _BESIDE.search(around) is not None
+        in_words[run[0]] += len(run[0]) > _LONGEST_CHARACTER or any(map(str.isalpha, around))
+        in_others[run[0]] += _OTHER_CHARSET.search(around) is not None
     least_bad = ANY if everywhere else UNLIKELY
     bad = {run: _badness(run) for run in runs if _utf8(run, TWICE.read_as)}
     chosen = [run for run in bad if bad[run] >= least_bad]
@@ -216,19 +222,19 @@ def parts(text: str, *, everywhere: bool) -> Misreading | None:
     if not chosen or 2 * n_in_others > n_runs:
         return None
     n_certain = sum(runs[run] for run in chosen if bad[run] == CERTAIN)
-    many = n_in_words >= min(_LEAST, len(text) / _EVERY)
-    if n_certain >= _LEAST or (many and 2 * n_in_words >= n_runs):
+    many = n_in_words >= min(_MIN_RUNS, len(text) / _CHARACTERS_PER_RUN)
+    if n_certain >= _MIN_RUNS or (many and 2 * n_in_words >= n_runs):
         return TWICE._replace(least_bad=least_bad)
     return TWICE._replace(least_bad=CERTAIN) if n_certain else None
 
 
-_LEAST: Final = 3
-_EVERY: Final = 200
-"""In a short text, one run for this many characters is enough."""
-_LONGEST: Final = 4
-"""The bytes of one character, at most."""
-_BESIDE: Final = re.compile("[\x80-\x9f\xa1-\xff]")
-"""Beside such a character a run is a piece of text in yet another charset."""
+_MIN_RUNS: Final = 3
+_CHARACTERS_PER_RUN: Final = 200
+"""The fewest runs; in a short text, one for each _CHARACTERS_PER_RUN is enough."""
+_LONGEST_CHARACTER: Final = 4
+"""The most bytes of one character."""
+_OTHER_CHARSET: Final = re.compile("[\x80-\x9f\xa1-\xff]")
+"""A run beside such a character is a piece of text in yet another charset."""
 
 
 @cache

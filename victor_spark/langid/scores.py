@@ -25,15 +25,14 @@ from victor_spark.langid.settings import settings
 
 UInt16 = npt.NDArray[np.uint16]
 
-_ALL: Final = 2**31 - 1
+_ALL_LETTERS: Final = 2**31 - 1
 _LOAD: Final = 3
 """Slots per n-gram, at least: fewer collisions for more memory."""
 _REST_TRIGRAMS: Final = 400
-"""The number of trigrams that represent each language outside the lanes in the last lane."""
+_REST_NGRAMS: Final = 50
+"""The numbers of trigrams and n-grams that represent each language outside the lanes in the last lane."""
 _N_COUNTS: Final = 256
 """Higher counts are cut to this one: the commonest n-grams of a page share a rank."""
-_REST_NGRAMS: Final = 50
-"""The same for n-grams."""
 _N_TABLES: Final = 8
 """The number of tables of a kind that a process keeps, each for a set of targets or for all languages."""
 
@@ -99,7 +98,7 @@ def gains(
     text: UInt32,
     starts: Int32,
     ends: Int32,
-    most_letters: int = _ALL,
+    most_letters: int = _ALL_LETTERS,
     lanes: tuple[str, ...] = (),
 ) -> tuple[Int32, Int32]:
     """A text's gains by segment and language (n_segments, n_languages), and the letters read.

@@ -126,13 +126,12 @@ def _ngrams(characters: Int64) -> list[str]:
 
 
 def _within_word(characters: Int64, length: int) -> npt.NDArray[np.bool_]:
-    """Where an n-gram may start: enough characters left, no space but at its ends."""
+    """Which n-grams have no space but at their ends."""
     n_starts = len(characters) - length + 1
-    fits = np.zeros(len(characters), dtype=np.bool_)
-    fits[:n_starts] = True
+    fits = np.ones(n_starts, dtype=np.bool_)
     space = characters == SPACE
     for offset in range(1, length - 1):
-        fits[:n_starts] &= ~space[offset : offset + n_starts]
+        fits &= ~space[offset : offset + n_starts]
     if length == 2:
-        fits[:n_starts] &= ~(space[:n_starts] & space[1 : 1 + n_starts])
+        fits &= ~(space[:-1] & space[1:])
     return fits

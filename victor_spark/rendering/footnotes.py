@@ -30,7 +30,7 @@ _NOTE_KINDS: Final = tuple(KIND[name] for name in ("li", "p", "dd", "block", "td
 _LONGEST_LABEL: Final = 9
 _LONGEST_NOTE: Final = 6_000
 _MOST_BLOCKS: Final = 30
-_MOST: Final = 4_000
+_MOST_REFERENCES: Final = 4_000
 
 
 class Footnotes(NamedTuple):
@@ -48,9 +48,9 @@ class Footnotes(NamedTuple):
 
 
 def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnotes:
-    """The footnotes of the kept text, of the short links in `rows`. Their notes become kept."""
+    """The footnotes that the short links in `rows` of the kept text refer to. The notes become kept."""
     s = page.s
-    rows = rows[:_MOST]
+    rows = rows[:_MOST_REFERENCES]
     places: dict[int, list[int]] = {}  # of notes: their references
     ids: dict[str, int] | None = None
     for row in rows[s.kind[rows] == KIND["a"]].tolist():
@@ -103,7 +103,7 @@ _ASIDE: Final = re.compile(
 def with_asides(page: "Structure", found: Footnotes) -> Footnotes:
     """The footnotes, with those inside lines, such as sidenotes; the text of these becomes kept."""
     s, paragraph = page.s, page.blocks.paragraph
-    labels = (str(label) for label in range(1, _MOST) if str(label) not in found.notes.values())
+    labels = (str(label) for label in range(1, _MOST_REFERENCES) if str(label) not in found.notes.values())
     asides: dict[int, str] = {}
     done = 0
     for match in _ASIDE.finditer(page.html):

@@ -65,12 +65,8 @@ class Links:
             return ""
         return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
-    def of(self, tag: str) -> str | None:
-        """The target of a link; None if there is none, or if it is in the page itself or a script."""
-        return self.address(attribute(tag, "href"))
-
     def address(self, written: str) -> str | None:
-        """The resolved form of an address in the page; None if it is of no use outside of the page."""
+        """The resolved form of an address; None for "", for a script and for a place in the page itself."""
         if not written.isprintable():
             written = _CONTROL.sub("", written)
         written = written.strip()
@@ -171,8 +167,9 @@ def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
     if page.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
     page.shown_images[key] = row
-    if s.kind[s.parent[row]] == _A and (whole := page.links.of(page.tag(int(s.parent[row])))):
-        page.shown_images[whole] = row  # a larger one that the link leads to
+    if s.kind[s.parent[row]] == _A:
+        target = page.links.address(attribute(page.tag(int(s.parent[row])), "href"))
+        page.shown_images[target or key] = row  # a larger one that the link leads to
     return address, " ".join(attribute(tag, "alt").split())
 
 

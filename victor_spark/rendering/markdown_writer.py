@@ -38,14 +38,13 @@ _MEANS = re.compile(
 _SPACES = re.compile("  +")
 _NOT_BEFORE_FORMULA = re.compile(r"[^\W_$]\Z|\$\Z")
 _CONTROL = re.compile("[\x00-\x1f]")
-_FIRST_WIDE = cython.declare(cython.uint, 0x2E80)
 _LONGEST_SUP = cython.declare(cython.int, 60)
 
 
 @cython.final
 @cython.cclass
 class Writer:
-    """Writes the nodes of one page; blocks of the kind ROOT are left out, in lines only what they say."""
+    """Writes the nodes of one page. Blocks of the kind ROOT are left out; in a line, what they hold stays."""
 
     points: cython.const[cython.uint][::1]
     nodes: cython.const[cython.int][:, :]
@@ -284,7 +283,7 @@ class Writer:
                     after += 1
                 if c != ord(" ") or after > i + 1:
                     inside = first < i and after < last
-                    if inside and self.points[i - 1] >= _FIRST_WIDE and self.points[after] >= _FIRST_WIDE:
+                    if inside and self.points[i - 1] >= at.FIRST_WIDE and self.points[after] >= at.FIRST_WIDE:
                         return _escaped(self.text[first:last])
                     if i == first and after == last:
                         return _escaped(self.text[first:last])

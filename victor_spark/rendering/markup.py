@@ -182,11 +182,9 @@ def _fields(node: Node, form: int) -> dict[str, object]:
         box = f'<input type="checkbox" disabled{" checked" * (b == 2)}> '
         return {"value": f' value="{a}"' if a >= 0 else "", "box": box if b else ""}
     if kind == "cell":
-        return {
-            "cell": "th" if b < 0 else "td",
-            "spans": _spans(a, abs(b), form),
-            "role": ' role="label"' * (b < 0),
-        }
+        columns, rows = ("colspan", "rowspan") if form == _HTML else ("cols", "rows")
+        spans = f' {columns}="{a}"' * (a > 1) + f' {rows}="{abs(b)}"' * (abs(b) > 1)
+        return {"cell": "th" if b < 0 else "td", "spans": spans, "role": ' role="label"' * (b < 0)}
     if kind == "code":
         name = value[0] if re.fullmatch(r"[\w+#.-]+", value[0]) else ""
         stated = f' class="language-{name}"' if form == _HTML else f' lang="{name}"'
@@ -201,12 +199,6 @@ def _fields(node: Node, form: int) -> dict[str, object]:
     if kind == "caption":
         return {"caption": "caption" if "table" in around[-1:] else "figcaption"}
     return {"a": a, "text": _text(value), "name": (value or "").lower()}
-
-
-def _spans(across: int, down: int, form: int) -> str:
-    """The attributes for the columns and rows of a cell, if there is more than one."""
-    columns, rows = (("colspan", "rowspan"), ("cols", "rows"))[form]
-    return f' {columns}="{across}"' * (across > 1) + f' {rows}="{down}"' * (down > 1)
 
 
 def _text(text: str | None) -> str:

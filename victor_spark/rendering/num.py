@@ -2,8 +2,8 @@
 
 from functools import partial
 from typing import Final
-from zlib import crc32
 
+from victor_html import num as parser
 from victor_spark.kernels import num
 
 KINDS: Final = tuple(
@@ -43,21 +43,20 @@ FRAME: Final = ("end", "op", "node", "outer", "saved", "level", "lazy")
 """The columns of the stack of open nodes: `end` in the html, the one around, what holds outside."""
 
 
-NUMBERS: Final = {
-    **{f"CHAR_{name}": num.NUMBERS[name] for name in ("CLASS_MASK", "OTHER", "LETTER", "DIGIT", "WHITE")},
-    **{f"WHITE_{name}": num.NUMBERS[name] for name in ("LINES", "PROSE", "CODE")},
-    **{name: num.NUMBERS[name] for name in ("FNV_PRIME", "SMALL")},
-    **num.numbered("UP_TO_", ("kept", "size", "kept_size", "next")),
-    **num.numbered("KIND_", KINDS),
-    **{f"MARK_{name.upper()}": 1 << bit for bit, name in enumerate(MARKS)},
-    **{f"FLAG_{name.upper()}": 1 << bit for bit, name in enumerate(FLAGS)},
-    **num.numbered("E_", ELEMENT),
-    **num.numbered("", OPS),
-    **num.numbered("N_", NODE),
-    **num.numbered("F_", FRAME),
-}
-NUMBERS["DIGEST"] = crc32(repr(NUMBERS).encode()) >> 1
+NUMBERS: Final = parser.named(
+    {f"CHAR_{name}": num.NUMBERS[name] for name in ("CLASS_MASK", "OTHER", "LETTER", "DIGIT", "WHITE")},
+    {f"WHITE_{name}": num.NUMBERS[name] for name in ("LINES", "PROSE", "CODE")},
+    {name: num.NUMBERS[name] for name in ("FNV_PRIME", "SMALL", "FIRST_WIDE")},
+    num.numbered("UP_TO_", ("kept", "size", "kept_size", "next")),
+    num.numbered("KIND_", KINDS),
+    {f"MARK_{name.upper()}": 1 << bit for bit, name in enumerate(MARKS)},
+    {f"FLAG_{name.upper()}": 1 << bit for bit, name in enumerate(FLAGS)},
+    num.numbered("E_", ELEMENT),
+    num.numbered("", OPS),
+    num.numbered("N_", NODE),
+    num.numbered("F_", FRAME),
+)
 globals().update(NUMBERS)
 
-check = num.check
-compiled_with = partial(num.compiled_with, numbers=NUMBERS)
+check = parser.check
+compiled_with = partial(parser.compiled_with, numbers=NUMBERS)

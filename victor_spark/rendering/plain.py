@@ -10,9 +10,10 @@ from typing import Final
 import numpy as np
 
 from victor_spark.blocks import CODE, Blocks, Bool, first_from
+from victor_spark.html.tags import has
 from victor_spark.rendering import formulas
 from victor_spark.rendering.num import KIND
-from victor_spark.rendering.shown import assembled, has, in_lines, shown, with_texts
+from victor_spark.rendering.shown import assembled, in_lines, shown, with_texts
 from victor_spark.rendering.structure import MARK, Structure, columns_of
 
 

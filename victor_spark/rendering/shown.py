@@ -10,10 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from victor_html.elements import ELEMENTS
 from victor_spark.blocks import Blocks, Bool, first_from
 from victor_spark.html.characters import properties
-from victor_spark.html.tags import BIT, GROUPS
+from victor_spark.html.tags import BIT, GROUPS, has
 from victor_spark.kernels import assemble, code_points, text_of, views
 from victor_spark.rendering.walk import complete
 from victor_spark.words import INVISIBLE
@@ -221,15 +220,6 @@ def in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
         among_others = np.concatenate([has_next, [False]]) | np.concatenate([[False], has_next])
         there &= among_others | (by_style & (blocks.td_group > 0))
     return np.flatnonzero(there).tolist()
-
-
-def has(blocks: Blocks, element: str) -> bool:
-    """Whether the source of the page has such an element; one of ELEMENTS."""
-    number = _ELEMENTS[element]
-    return len(blocks.source_elements) > number and bool(blocks.source_elements[number])
-
-
-_ELEMENTS: Final = {element: number for number, element in enumerate(ELEMENTS)}
 
 
 def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:

@@ -15,6 +15,7 @@ from victor_spark.blocks import Blocks, Bool, Int32, UInt32
 from victor_spark.html.tags import VOID
 from victor_spark.kernels import code_points, views
 from victor_spark.kernels.assemble import is_wide
+from victor_spark.kernels.num import FIRST_WIDE
 from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.links import attribute
 from victor_spark.rendering.num import KIND
@@ -146,6 +147,8 @@ class Structure:
             *views(blocks.left_out.view(np.uint8), padded, self.sums),
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
+        # Of an element, by its row: its marks as bits, its start tag; and what shows all of it.
+        self.marks, self.tag, self.keep = self._walk.marks, self._walk.tag, self._walk.keep
         elements, rows = self._walk.scan()
         self.s = Elements(*elements)
         self._find_roles(rows)
@@ -180,14 +183,6 @@ class Structure:
         nodes: Int32 = self._walk.run()
         return nodes
 
-    def marks(self, row: int) -> int:
-        """The marks of an element, by the words in its class, role and id."""
-        return int(self._walk.marks(row))
-
-    def keep(self, row: int) -> None:
-        """Shows all of an element."""
-        self._walk.keep(row)
-
     def keep_rows(self) -> None:
         """Completes the rows of data tables of which enough is kept."""
         self._walk.choose_tables(False)
@@ -196,10 +191,6 @@ class Structure:
     def size(self, row: int) -> int:
         """How many characters an element has."""
         return int(self.sums[1, self.s.last[row]] - self.sums[1, self.s.first[row]])
-
-    def tag(self, row: int) -> str:
-        """The start tag of an element."""
-        return self._walk.tag(row)
 
     def markup(self, row: int) -> str:
         """The markup of an element, its tags included."""
@@ -289,7 +280,7 @@ class Structure:
 
     def link(self, row: int) -> int:
         """The address of a link; -1: it leads nowhere."""
-        address = self.links.of(self.tag(row))
+        address = self.links.address(attribute(self.tag(row), "href"))
         return -1 if address is None else self._add(address)
 
     def image(self, row: int) -> tuple[int, int, bool] | None:
@@ -450,19 +441,18 @@ class Structure:
 
 def in_one_line(text: str) -> str:
     """A text with its white space as one space; breaks between Chinese or Japanese characters are removed."""
-    if "\n" in text and not text.isascii() and max(text) >= _FIRST_WIDE:
+    if "\n" in text and not text.isascii() and ord(max(text)) >= FIRST_WIDE:
         text = _BETWEEN_LINES.sub(lambda ends: " " * (not all(is_wide(ord(c)) for c in ends.groups())), text)
     return f"{' ' * text[:1].isspace()}{' '.join(text.split())}{' ' * text[-1:].isspace()}" if text else ""
 
 
-_FIRST_WIDE: Final = "\u2e80"
 _BETWEEN_LINES: Final = re.compile(r"(?<=(\S))[ \t\r]*\n\s*(?=(\S))")
 
 
 def columns_of(cells: Iterable[tuple[int, int, int]]) -> list[int]:
     """The column of each cell of a table, from its row and how many columns and rows it spans.
 
-    All columns together are at most about three times as many as cells, however far the cells reach.
+    However far the cells reach, the columns are at most about three times as many as the cells.
     """
     found: list[int] = []
     taken: dict[int, int] = {}  # columns that a cell above reaches into, and how many rows more
@@ -488,6 +478,7 @@ def columns_of(cells: Iterable[tuple[int, int, int]]) -> list[int]:
 
 
 _ROOM: Final = 1_000
+"""Columns that cells may reach into, beside two for each cell."""
 _MOST_COLUMNS: Final = 100
 """The most columns of one cell."""
 

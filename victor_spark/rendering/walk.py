@@ -29,11 +29,30 @@ _LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
 _SHORT_LABEL = cython.declare(cython.int, 6)  # one shorter than that, if it begins with a letter
 _LONGEST_TOOL_BAR = cython.declare(cython.int, 30)  # above code
 _LONGEST_NUMBER = cython.declare(cython.int, 5)  # of a list item
+_LONGEST_BARE_TAG = cython.declare(cython.int, 12)  # a tag with a number or span is longer
+_LONGEST_BEFORE_BOX = cython.declare(cython.int, 200)  # the markup between an item's tag and its check box
+_MOST_BEFORE_BOX = cython.declare(cython.Py_ssize_t, 2)  # elements between the two
+_END = cython.declare(cython.int, 2147483647)  # a position after the html
+# The least ratios of kept characters:
+_HALF_RATIO = cython.declare(cython.double, 0.5)  # in what is completed, and around what is shown
+_TABLE_RATIO = cython.declare(cython.double, 1.0 / 3.0)  # in a data table, or a row of one, that is completed
+_APART_RATIO = cython.declare(cython.double, 0.9)  # around an image that no kept block is beside
+_ENDS_RATIO = cython.declare(cython.double, 0.75)  # in a paragraph whose ends are completed, too
 _BULLETS = "•·◦▪●○■‣⁃"
-_FAR = cython.declare(cython.int, 2147483647)
-_NO_NOTE = cython.declare(  # marks for which an element without a kind is visited, except notices
+_MARKS_VISITED = cython.declare(  # an element without a kind is visited for these, and as a notice
     cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR
 )
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _hashed(code: cython.uint, c: cython.uint) -> cython.uint:
+    """One step of FNV-1a: the hash of what `code` is the hash of, with `c` after it."""
+    hashed: cython.uint = (code ^ c) * at.FNV_PRIME
+    if not cython.compiled:
+        hashed &= 0xFFFFFFFF
+    return hashed
 
 
 @cython.final
@@ -196,11 +215,10 @@ class Walk:
     def _kind_of(self, i: cython.Py_ssize_t) -> cython.int:
         """The kind of an element by the name of its tag, which begins at `i`."""
         n: cython.Py_ssize_t = self.html.shape[0]
-        low_bits: cython.ulonglong = 4294967295
         mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
         name: cython.uint = _SEED
         while i < n and self.html[i] != ord(">") and self.html[i] != ord(" ") and self.html[i] != ord("/"):
-            name = ((name ^ self.html[i]) * at.FNV_PRIME) & low_bits
+            name = _hashed(name, self.html[i])
             i += 1
         slot: cython.uint = name & mask
         while self.slots[slot] != name and self.slots[slot] != 0:
@@ -221,8 +239,6 @@ class Walk:
         found = 0
         i: cython.Py_ssize_t = self.begin[row]
         end: cython.Py_ssize_t = self.inner[row] - 1
-        low_bits: cython.ulonglong = 4294967295
-        seed: cython.uint = _SEED
         name: cython.uint
         word: cython.uint
         while i < end:
@@ -231,31 +247,31 @@ class Walk:
                 continue
             named = self._is_named(i)
             i += 2
-            name = word = seed
+            name = word = _SEED
             while i < end and self.html[i] != ord('"'):
                 if named:
                     c: cython.uint = self.html[i]
                     if ord("A") <= c <= ord("Z"):
-                        c += ord("a") - ord("A")
+                        c |= at.SMALL
                     if (ord("a") <= c <= ord("z")) or ord("0") <= c <= ord("9"):
-                        word = ((word ^ c) * at.FNV_PRIME) & low_bits
-                    elif word != seed:
+                        word = _hashed(word, c)
+                    elif word != _SEED:
                         found |= self._of_word(word)
-                        word = seed
+                        word = _SEED
                     if c <= ord(" "):
-                        found |= self._of_word(((name ^ ord(" ")) * at.FNV_PRIME) & low_bits)
-                        name = seed
+                        found |= self._of_word(_hashed(name, ord(" ")))
+                        name = _SEED
                     else:
-                        name = ((name ^ c) * at.FNV_PRIME) & low_bits
+                        name = _hashed(name, c)
                 i += 1
             if named:
-                found |= self._of_word(word) | self._of_word(((name ^ ord(" ")) * at.FNV_PRIME) & low_bits)
+                found |= self._of_word(word) | self._of_word(_hashed(name, ord(" ")))
             i += 1
         self.known_marks[row] = found
         return found
 
     def _states_role(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Whether the '=' at `i` ends the name role, or Word's class of the items of a list begins there."""
+        """Whether the '=' at `i` follows the name role, or precedes Word's class of list items."""
         if self.html[i - 1] == ord("e") and self.html[i - 2] == ord("l") and self.html[i - 3] == ord("o"):
             return self.html[i - 4] == ord("r") and self.html[i - 5] == ord(" ")
         if self.html[i - 1] == ord("s") and i + 5 < self.html.shape[0]:
@@ -298,7 +314,7 @@ class Walk:
                 if (
                     shown < size
                     and (shown or (kind == at.KIND_PRE and self._stands_between(row)))
-                    and (kind == at.KIND_PRE or (size <= _LONGEST_ITEM and 2 * shown >= size))
+                    and (kind == at.KIND_PRE or (size <= _LONGEST_ITEM and shown >= _HALF_RATIO * size))
                     and not self.marks(row) & at.MARK_CALLOUT
                 ):
                     self.keep(row)
@@ -334,7 +350,7 @@ class Walk:
             between = whole and shown == 0 and self._stands_between(row)
             if shown == size or not (shown or between) or not self.page.is_data(row):
                 continue
-            if between or (whole and 3 * shown >= size):
+            if between or (whole and shown >= _TABLE_RATIO * size):
                 self.keep(row)
                 continue
             n_cells: cython.int = 0
@@ -344,7 +360,7 @@ class Walk:
                 after += 1
             for inside in range(row + 1, after):
                 if self.kind[inside] == at.KIND_TR and size <= _LONGEST_CELL * n_cells:
-                    if 3 * self._kept_size(inside) >= self._size(inside) > 0:
+                    if self._kept_size(inside) >= _TABLE_RATIO * self._size(inside) > 0:
                         self.keep(inside)
 
     def keep(self, row: cython.Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
@@ -396,7 +412,9 @@ class Walk:
                 row, size = around, self._size(around)
                 around = self._up(self.parent[row], size)
         a = self.first[row]
-        if around < 0 or a == self.first[around] or 2 * self._kept_size(around) < self._size(around) - size:
+        if around < 0 or a == self.first[around]:
+            return False
+        if self._kept_size(around) < _HALF_RATIO * (self._size(around) - size):
             return False
         ends = b == self.last_of[around] and self.parent[around] > 0  # not the body
         before = row - 1
@@ -466,8 +484,8 @@ class Walk:
             beside = beside or self.kept[self.first[around]] or self.kept[self.last_of[around] + 1]
         shown = self.kept[first] and self.kept[first + 1]
         if not shown and self._kept_size(outer) > 0:
-            most, all_ = self._kept_size(outer), self._size(outer)
-            shown = 2 * most >= all_ and (beside or is_figure or 10 * most >= 9 * all_)
+            ratio = _HALF_RATIO if beside or is_figure else _APART_RATIO
+            shown = self._kept_size(outer) >= ratio * self._size(outer)
         if not shown:
             return
         self.flags[row] |= at.FLAG_SHOWN
@@ -489,7 +507,7 @@ class Walk:
             if (kind == at.KIND_A or kind == at.KIND_SUP or kind == at.KIND_STRONG) and self._has_kept(row):
                 start = self.text_start[self.first[row]]
                 size = self.text_end[self.last_of[row] - 1] - start
-                c = self.points[start] | 32
+                c = self.points[start] | at.SMALL
                 if size <= _LONGEST_LABEL:
                     is_letter = ord("a") <= c <= ord("z") and c != ord("n")  # "note 1"
                     is_label = not is_letter or size < _SHORT_LABEL  # a numeral, a letter
@@ -518,7 +536,7 @@ class Walk:
     ) -> cython.void:
         """Adds elements from `row` up to `last`, and blocks from `b` up to `n_blocks`."""
         while row <= last:
-            begin = self.begin[row] if row < last else _FAR
+            begin = self.begin[row] if row < last else _END
             b = self.sums[at.UP_TO_NEXT, b]
             while b < n_blocks and self.start[b] < begin:
                 self._close_up_to(self.start[b])
@@ -530,18 +548,18 @@ class Walk:
                 if begin >= self.skip:
                     self._add_element(row)
             row += 1
-        self._close_up_to(_FAR)
+        self._close_up_to(_END)
         self._end_line()
 
     def _is_wanted(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether the walk must visit an element: it is shown, or tells how kept text is shown."""
+        """Whether the walk must visit an element: it is shown, or it changes how kept text is shown."""
         kind = self.kind[row]
         if self.flags[row]:
             return True
         first = self.first[row]
         if self._has_kept(row):
             if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
-                return (self.marks(row) & (_NO_NOTE | at.MARK_CALLOUT)) != 0
+                return (self.marks(row) & (_MARKS_VISITED | at.MARK_CALLOUT)) != 0
             return kind != at.KIND_THEAD and kind != at.KIND_PICTURE and kind != at.KIND_NOSCRIPT
         if kind == at.KIND_TD or kind == at.KIND_TH:  # empty ones, too
             around = self.parent[row]
@@ -788,7 +806,8 @@ class Walk:
                 if op == at.TABLE:
                     self._open(at.ROW, 0, 0, row)
             elif op == at.ROW:
-                across, down = self.page.spans(row) if self.inner[row] - self.begin[row] > 12 else (1, 1)
+                is_bare = self.inner[row] - self.begin[row] <= _LONGEST_BARE_TAG
+                across, down = (1, 1) if is_bare else self.page.spans(row)
                 self._open(at.CELL, across, down if kind == at.KIND_TD else -down, row)
             return
         if flags & at.FLAG_ASIDES:
@@ -850,17 +869,17 @@ class Walk:
             if not self._open(at.LIST, -1, 0, row):
                 return
             around = self.parent[row]
-            self.frames[at.F_END, self.top] = self.stop[around] if around >= 0 else _FAR
+            self.frames[at.F_END, self.top] = self.stop[around] if around >= 0 else _END
             self.frames[at.F_SAVED, self.top] = 1
         state: cython.int = 0
-        for i in range(row + 1, row + 4):
+        for i in range(row + 1, row + _MOST_BEFORE_BOX + 2):
             if i < self.n_elements and self.kind[i] == at.KIND_INPUT:
                 begin = self.begin[i]
-                if begin < self.stop[row] and begin < self.inner[row] + 200:
+                if begin < self.stop[row] and begin < self.inner[row] + _LONGEST_BEFORE_BOX:
                     state = self.page.box(i)
                 break
-        has_attributes = self.inner[row] - self.begin[row] > 12
-        number: cython.int = self.page.number(row, "value", -1) if has_attributes else -1
+        is_bare = self.inner[row] - self.begin[row] <= _LONGEST_BARE_TAG
+        number: cython.int = -1 if is_bare else self.page.number(row, "value", -1)
         if self._open(at.ITEM, number, state, row):
             self._leave_out_mark(row)
 
@@ -878,7 +897,8 @@ class Walk:
         c = self.points[start]
         is_numeral = ord("(") <= c < ord("z") or c == ord("§")
         if (ord("•") <= c or c == ord("·")) and _BULLETS.find(chr(c)) >= 0:
-            if is_alone or (start + 2 < end and (self.points[start + 1] | 128) == 160):  # a space
+            after = self.points[start + 1] if start + 2 < end else 0
+            if is_alone or after == ord(" ") or after == ord("\xa0"):
                 self.text_from = start + 1
         elif is_numeral and end <= start + _LONGEST_NUMBER and b + 1 < self.last_of[row]:
             is_bare = self.frames[at.F_SAVED, of] != 0  # the list has no element
@@ -1131,8 +1151,8 @@ def complete(
                 shown += sizes[after]
                 low, high = min(low, after), after
             after += 1
-        is_most = 4 * shown >= 3 * size
-        for b in range(first, after if shown and 2 * shown >= size else first):
+        is_most = shown >= _ENDS_RATIO * size
+        for b in range(first, after if shown and shown >= _HALF_RATIO * size else first):
             if (inside[b] and low < b < high) or (is_most and at_ends[b]):
                 kept[b] = 1
         first = after
