@@ -65,17 +65,23 @@ cdef inline int check() except -1:
 """
 
 
-def write_numbers() -> None:
-    """Writes the whole numbers in the kernels' modules `num` to num.pxd beside them, as constants of C."""
+def write_numbers() -> bool:
+    """Writes the whole numbers in the kernels' modules `num` to num.pxd beside them, as constants of C.
+
+    Returns whether a file changed: Cython doesn't see that, and all kernels must be compiled again.
+    """
     sys.path.insert(0, ".")
+    changed = False
     for folder in dict.fromkeys(path.parent for path in KERNELS):
         module = ".".join((*folder.parts, "num"))
         numbers = importlib.import_module(module).NUMBERS
         constants = "\n".join(f"    {name} = {number}" for name, number in numbers.items())
         text = NUMBERS.format(constants=constants, module=module)
         pxd = folder / "num.pxd"
-        if not pxd.exists() or pxd.read_text(encoding="utf-8") != text:  # newer means: compile again
+        if not pxd.exists() or pxd.read_text(encoding="utf-8") != text:
             pxd.write_text(text, encoding="utf-8")
+            changed = True
+    return changed
 
 
 def has_stable_abi() -> bool:
@@ -89,7 +95,7 @@ def extensions() -> list[Extension]:
         return []
     from Cython.Build import cythonize  # not needed where nothing is compiled
 
-    write_numbers()
+    numbers_changed = write_numbers()
     variant = os.environ.get("VICTOR_KERNELS", "")
     directives, flags = VARIANTS[variant]
     # Without debugging information, which would be four fifths of the wheel.
@@ -112,6 +118,7 @@ def extensions() -> list[Extension]:
         modules,
         build_dir=os.path.join("build", variant, "cython"),
         compiler_directives=DIRECTIVES | directives,
+        force=numbers_changed or None,
     )
     for module in modules:
         module.optional = not variant  # said only here: cythonize makes new extensions and forgets it

@@ -22,9 +22,9 @@ from typing import Any, Final
 import numpy as np
 
 import research
-from research import against_peers, peers_raw, sites_page
+from research import against_peers, peers_raw, site_trees, sites_page
 from victor_spark import pipeline, resources
-from victor_spark.blocks import Blocks, Bool, Float32, Float64, UInt8, UInt64
+from victor_spark.blocks import Blocks, Bool, Float32, Float64, Scores, UInt8, UInt64
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.evaluation import cross_validation, gold, measures
 from victor_spark.evaluation.gold import GoldPage
@@ -43,7 +43,6 @@ from victor_spark.sites.evidence import (
     contributions,
     evidence,
     model_from_bytes,
-    revised,
 )
 from victor_spark.sites.evidence import N_PAGES as N_SAME
 from victor_spark.words import block_words, words
@@ -54,13 +53,17 @@ MIN_PAGES: Final = 3
 """Gold pages of a site that is measured."""
 MANY_PAGES: Final = 5
 N_FOLDS: Final = 5
-COMMON: Final = (0.0, 0.5, 1.0, 1.5, 2.0)
-REPEATED: Final = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0)
+GRID: Final = {
+    "prior_pages": (0.5, 1.0, 2.0),
+    "common": (0.0, 0.25, 0.5, 1.0, 1.5),
+    "common_pages": (0.0, 2.0, 4.0, 8.0),
+    "repeated": (0.0, 1.0, 2.0, 3.0, 4.0),
+}
 CALIBRATION: Final = (0.8, 0.85, 0.9, 0.95, 1.0)
-START: Final = SiteModel(weight=0.9, prior_pages=1.0, common=0.0, repeated=0.0, calibration=1.0)
+START: Final = SiteModel(
+    weight=0.9, prior_pages=1.0, common=0.0, common_pages=0.0, repeated=0.0, calibration=1.0
+)
 """The plain consensus, which has no fitted number: the page counts as one more page of its layout."""
-TOLERANCE: Final = 0.001
-"""Of all parameters whose F1 is within this of the best, the smallest are taken: the optimum is flat."""
 RUN_WORDS: Final = 4
 """Words of a run; it counts in blocks whose runs are on more than RUNS_REPEAT of the pages, in the mean."""
 RUNS_REPEAT: Final = 0.5
@@ -99,9 +102,13 @@ class Cleaned:
         """Set and id."""
         return self.page.set, self.page.id
 
-    def decided(self, probabilities: Float64) -> tuple[float, float]:
+    def scores(self, row: Float32, model: SiteModel | None) -> Scores:
+        """The scores by the evidence in `row`; without a model, of one pass."""
+        own = victor.scores(self.probabilities, self.blocks)
+        return own if model is None else victor.with_evidence(self.blocks, own, row, model)
+
+    def decided(self, scores: Scores) -> tuple[float, float]:
         """Word F1 and expected F1 of the default decision."""
-        scores = victor.scores(probabilities, self.blocks)
         return self.f1(scores.kept & ~self.blocks.left_out), scores.expected_f1 or 0.0
 
     def f1(self, kept: Bool) -> float:
@@ -198,18 +205,18 @@ def evidence_of(pages: Sequence[Cleaned], groups: Sequence[Sequence[int]]) -> di
 
 def decided(pages: Sequence[Cleaned], table: dict[int, Float32], model: SiteModel | None) -> Float64:
     """(word F1, expected F1) of each page in `table`, in its order; model None: of one pass."""
-    rows = []
-    for i, row in table.items():
-        own, n_words = pages[i].probabilities, pages[i].n_words
-        rows.append(pages[i].decided(own if model is None else revised(model, own, n_words, row)))
-    return np.array(rows)
+    return np.array([pages[i].decided(pages[i].scores(row, model)) for i, row in table.items()])
 
 
-def fit(f1: dict[tuple[float, float], Float64], chosen: Bool) -> tuple[float, float]:
-    """(common, repeated): the smallest whose mean F1 of the chosen pages is near the best."""
-    means = {parameters: float(values[chosen].mean()) for parameters, values in f1.items()}
-    best = max(means.values())
-    return min((parameters for parameters, mean in means.items() if mean >= best - TOLERANCE), key=sum)
+def grid() -> list[SiteModel]:
+    """All models that are tried: the plain consensus, and the products of the parameters' values."""
+    names, values = zip(*GRID.items(), strict=True)
+    return [START, *(replace(START, **dict(zip(names, each, strict=True))) for each in product(*values))]
+
+
+def fit(f1: dict[SiteModel, Float64], chosen: Bool) -> SiteModel:
+    """The model with the highest mean F1 of the chosen pages."""
+    return max(f1, key=lambda model: float(f1[model][chosen].mean()))
 
 
 def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit: bool) -> None:
@@ -220,19 +227,13 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
     names = np.array([row.site for row in rows])
     groups = [np.flatnonzero(names == site).tolist() for site in sorted(set(names.tolist()))]
     table = dict(sorted(evidence_of(rows, groups).items()))
-    grid = {
-        each: decided(rows, table, replace(START, common=each[0], repeated=each[1]))
-        for each in track(list(product(COMMON, REPEATED)), "fitting", len(COMMON) * len(REPEATED))
-    }
-    f1 = {each: values[:, 0] for each, values in grid.items()}
+    f1 = {each: decided(rows, table, each)[:, 0] for each in track(grid(), "fitting", len(grid()))}
     if refit:
-        common, repeated = fit(f1, np.ones(len(rows), bool))
-        fitted = replace(START, common=common, repeated=repeated)
+        fitted = fit(f1, np.ones(len(rows), bool))
         trials = {each: decided(rows, table, replace(fitted, calibration=each)) for each in CALIBRATION}
         calibration = min(trials, key=lambda each: abs(float(np.diff(trials[each].mean(axis=0))[0])))
         (site_model / FILE_NAME).write_bytes(replace(fitted, calibration=calibration).to_bytes())
     shipped = model_from_bytes((site_model / FILE_NAME).read_bytes())
-    common = shipped.common
 
     one, by_site = decided(rows, table, None), decided(rows, table, shipped)
     sets = np.array([row.page.set for row in rows])
@@ -241,15 +242,17 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
     fitted_in = np.zeros(len(rows), dtype=np.int64)
     for group, fold in zip(groups, folds, strict=True):
         fitted_in[group] = fold
+    backed_off, with_runs = _backed_off(rows, groups, table), _with_runs(rows, groups, table)
     columns = {
         "one pass": one[:, 0],
-        "consensus": f1[0.0, 0.0],
-        "consensus, common layouts": f1[common, 0.0],
+        "consensus": f1[START],
+        "consensus, common layouts": decided(rows, table, replace(shipped, repeated=0.0))[:, 0],
         "all, calibrated (shipped)": by_site[:, 0],
         "fitted on other sites": _elsewhere(f1, fitted_in),
         "fitted on other sets": _elsewhere(f1, np.unique(sets, return_inverse=True)[1]),
-        "not shipped: with backing off": decided(rows, _backed_off(rows, groups, table), shipped)[:, 0],
-        "not shipped: with runs of words": decided(rows, _with_runs(rows, groups, table), shipped)[:, 0],
+        "not shipped: with backing off": decided(rows, backed_off, shipped)[:, 0],
+        "not shipped: with runs of words": decided(rows, with_runs, shipped)[:, 0],
+        "not shipped: trees": site_trees.f1(rows, groups, fitted_in, [table, backed_off, with_runs], shipped),
         sites_page.BOUND: decided(rows, _of_gold(rows, groups), START)[:, 0],
     }
     many = n_pages >= MANY_PAGES
@@ -268,7 +271,8 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
         "by set": [
             _group(each, one, by_site, names, many & (sets == each)) for each in sorted(set(sets[many]))
         ],
-        "by language": _by_language(rows, one, by_site, names, many),
+        "by language": _often([r.language or "unknown" for r in rows], one, by_site, names, many),
+        "by kind": _often([_kind(r.page) for r in rows], one, by_site, names, many),
         "curve": [_at(rows, groups, n, shipped) for n in N_PAGES if n <= n_pages.max()],
         "reliability": _reliability(by_site[many]),
         "peers": _peers(rows, many, {"one pass": one[:, 0], "by site": by_site[:, 0]}),
@@ -329,7 +333,13 @@ def _of_gold(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]]) -> dict[i
     return evidence_of(certain, groups)
 
 
-def _elsewhere(f1: dict[tuple[float, float], Float64], folds: np.ndarray) -> Float64:
+def _kind(page: GoldPage) -> str:
+    """The set, and the kind of page where the set has several."""
+    kind = page.meta.get("page_type")
+    return f"{page.set}: {kind}" if kind else page.set
+
+
+def _elsewhere(f1: dict[SiteModel, Float64], folds: np.ndarray) -> Float64:
     """F1 of every page with the parameters that are fitted on the pages of the other folds."""
     found = np.zeros(len(folds))
     for fold in np.unique(folds):
@@ -359,18 +369,19 @@ def _group(name: str, one: Float64, other: Float64, sites: np.ndarray, chosen: B
     return {"name": name, **numbers, **rows, **_gain(one[chosen, 0], other[chosen, 0], sites[chosen])}
 
 
-def _by_language(
-    rows: Sequence[Cleaned], one: Float64, other: Float64, sites: np.ndarray, many: Bool
+def _often(
+    kinds: Sequence[str], one: Float64, other: Float64, sites: np.ndarray, many: Bool
 ) -> list[dict[str, Any]]:
-    languages = np.array([row.language or "unknown" for row in rows])
-    often = [name for name, n in Counter(languages[many].tolist()).most_common() if n >= MANY_PAGES]
-    return [_group(name, one, other, sites, many & (languages == name)) for name in often]
+    """The groups of pages of one kind, of those that have enough pages, the largest first."""
+    of_page = np.array(kinds)
+    often = [name for name, n in Counter(of_page[many].tolist()).most_common() if n >= MANY_PAGES]
+    return [_group(name, one, other, sites, many & (of_page == name)) for name in often]
 
 
 def _at(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], n: int, model: SiteModel) -> dict[str, Any]:
     """One pass and by site where a site has only n pages, drawn at random from the sites that have more."""
     random, one, other, sites = np.random.default_rng(n), [], [], []
-    parts = {"consensus": START, "layouts": replace(START, common=model.common)}
+    parts = {"consensus": START, "layouts": replace(model, repeated=0.0)}
     f1: dict[str, list[Float64]] = {name: [] for name in parts}
     for _, group in product(range(N_DRAWS), groups):
         if len(group) < n:
@@ -386,7 +397,10 @@ def _at(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], n: int, model:
     found = _group(
         str(n), np.concatenate(one), np.concatenate(other), np.array(sites), np.ones(len(sites), bool)
     )
-    return found | {name: float(np.concatenate(values).mean()) for name, values in f1.items()}
+    before = np.concatenate(one)[:, 0]
+    return found | {
+        name: _gain(before, np.concatenate(values), np.array(sites)) for name, values in f1.items()
+    }
 
 
 def _reliability(found: Float64) -> list[dict[str, float]]:
@@ -421,8 +435,7 @@ def _raw(path: Path, site_model: SiteModel) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     for page in pages:
         table = evidence(page.blocks, page.probabilities, whole)
-        new = revised(site_model, page.probabilities, page.n_words, table)
-        before, after = (victor.scores(each, page.blocks).kept for each in (page.probabilities, new))
+        before, after = (page.scores(table, each).kept for each in (None, site_model))
         n = page.n_words
         counts.update(
             before=int(n[before].sum()),
@@ -453,10 +466,7 @@ def _agreement(
         others = [j for j in random.choice(len(pages), n, replace=False).tolist() if j != i][: n - 1]
         few = known([parts[j] for j in (i, *others)])
         tables = (evidence(page.blocks, page.probabilities, each) for each in (few, whole))
-        few_kept, all_kept = (
-            victor.scores(revised(model, page.probabilities, page.n_words, each), page.blocks).kept
-            for each in tables
-        )
+        few_kept, all_kept = (page.scores(each, model).kept for each in tables)
         n_both = page.n_words[few_kept].sum() + page.n_words[all_kept].sum()
         found.append(2 * page.n_words[few_kept & all_kept].sum() / n_both if n_both else 1.0)
     return float(np.mean(found))

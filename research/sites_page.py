@@ -13,6 +13,8 @@ Row = Mapping[str, Any]
 BOUND = "bound: consensus of gold"
 WORST = "sites-worst.toml"
 """Written by hand: what was seen when the worst pages were opened."""
+READ = "sites-raw.toml"
+"""Written by hand: what was seen when pages of the sites without annotation were read."""
 
 INTRODUCTION = """# Decided by site: measurements
 
@@ -29,7 +31,8 @@ it by the other pages of the site (`victor_spark.sites`), with three kinds of ev
 - **consensus**: the mean log-odds of content of the blocks with the same layout (the tags of all ancestors,
   and the words in their classes and ids) on the other pages;
 - **common layouts**: the share of the other pages that have the layout. The text of a layout that all pages
-  have, and that differs from page to page, is content with a higher probability;
+  have, and that differs from page to page, is content with a higher probability, the more so the more pages
+  are known;
 - **repeated texts**: the share of these pages that have the same text in that layout. Links to an article
   do not count as repetitions of its headline. A page of which nearly all content is repeated is the same
   article at another address; its probabilities are not lowered.
@@ -38,7 +41,7 @@ The parameters: {parameters} ([models/sites](../models/sites/CARD.md) says how t
 A page whose site is not known, or has no other page, keeps exactly its probabilities.
 
 
-Measured on {n_pages} annotated pages of {n_sites} sites in {n_folds} of five folds, each page with a model
+Measured on {n_pages} annotated pages of {n_sites} sites in {n_folds} folds, each page with a model
 that is trained without its fold. Each site has at least three annotated pages. Tables are about the sites
 with five and more unless they say otherwise. Word F1 is the mean over pages; intervals are bootstraps over
 sites (95 %).
@@ -50,12 +53,19 @@ samples):
 """
 
 ABLATION = """
-Word F1 of the same samples by kind of evidence; each column includes the kinds before it:
+The gain of the same samples over one pass, by kind of evidence, with 95 % intervals; each column includes the
+kinds before it:
 """
 
 RAW = """
 The next table compares the decision with fewer known pages to the decision with the whole site: word F1 of
 the kept texts, mean over up to 60 pages.
+"""
+
+READING = """
+Ten pages of each site were read before and after the second pass, by hand: the six with the most words
+changed, and four at random, two of them unchanged. The change is right, wrong, or neither; an unchanged page
+is right if the text that is kept is right.
 """
 
 EVIDENCE = """
@@ -68,7 +78,10 @@ The rows "not shipped" add evidence that is not in use, because it gains too lit
 - *backing off*: if no other page has the layout of a block, the block gets the evidence of its tags and of
   the nearest class or id. This would add a third kind of rows to those that are summed up and joined;
 - *runs of words*: the share of the other pages that have the block's runs of four words. This includes
-  everything that templates mined from these pages could cover, so `--by-site` does not mine templates.
+  everything that templates mined from these pages could cover, so `--by-site` does not mine templates;
+- *trees*: boosted trees (`research/site_trees.py`) that are fitted on other sites, in place of the few
+  numbers of the model. They also get the two kinds above, the spread of the consensus, the place of a block
+  among the blocks of its layout, its neighbours, and how much the page looks like the site's other pages.
 
 In the last row, the consensus is taken from the gold of all other pages, not from the model: {bound:.4f} is
 a bound for what consensus alone can add. Consensus does not correct an error that most pages of a site share,
@@ -84,6 +97,7 @@ def page(results: Path) -> str:
     try:
         found = json.loads(results.read_text(encoding="utf-8"))
         reasons = configuration.toml(results.parent / WORST)["page"]
+        read = configuration.toml(results.parent / READ)["site"]
     except (OSError, ValueError, ConfigurationError) as error:
         raise InputError(f"{results}: no results of `research.sites measure` ({error})") from error
     model = found["model"]
@@ -102,16 +116,19 @@ def page(results: Path) -> str:
         *_groups("pages known", found["curve"]),
         ABLATION,
         *_ablation(found["curve"]),
-        "\n## By set and by language\n",
+        "\n## By set, language and kind\n",
         *_groups("set", found["by set"]),
         "",
         *_groups("language", found["by language"]),
+        "",
+        *_groups("kind", found["by kind"]),
         "\n## Beside other tools\n",
         *_peers(found["peers"]),
         "\n## The expected F1\n",
         *_reliability(found["reliability"]),
         "\n## Whole sites without annotation\n",
         *_raw(found["raw"]),
+        *_read(read),
         "\n## The worst pages\n",
         *_worst(found["worst"], reasons),
     ]
@@ -151,10 +168,13 @@ def _groups(title: str, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _ablation(rows: Sequence[Row]) -> Iterator[str]:
-    yield from _head("pages known", "one pass", "consensus", "common layouts", "repeated texts, calibrated")
+    yield from _head("pages known", "consensus", "common layouts", "repeated texts")
     for row in rows:
-        f1 = (row["one"]["f1"], row["consensus"], row["layouts"], row["by_site"]["f1"])
-        yield _row(row["name"], *(f"{each:.4f}" for each in f1))
+        gains = (row["consensus"], row["layouts"], row)
+        yield _row(
+            row["name"],
+            *(f"{each['gain']:+.4f} ({each['low']:+.4f} to {each['high']:+.4f})" for each in gains),
+        )
 
 
 def _peers(peers: Row) -> Iterator[str]:
@@ -186,6 +206,14 @@ def _raw(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         values = (row["curve"].get(str(n)) for n in numbers)
         yield _row(row["site"], *("" if value is None else f"{value:.3f}" for value in values))
+
+
+def _read(rows: Sequence[Row]) -> Iterator[str]:
+    yield READING
+    yield from _head("site", "right", "wrong", "unclear", "what is gained, and what goes wrong")
+    for row in rows:
+        yield _row(*(row[name] for name in ("site", "right", "wrong", "unclear", "why")))
+    yield _row("all", *(sum(row[name] for row in rows) for name in ("right", "wrong", "unclear")), "")
 
 
 def _worst(rows: Sequence[Row], reasons: Sequence[Row]) -> Iterator[str]:

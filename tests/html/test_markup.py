@@ -239,6 +239,20 @@ def test_words_that_come_again_are_read_alike(between: str) -> None:
     assert (blocks.hints[:, 0] == blocks.hints[:, -1]).all()
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("<body class=page-about><p class=a>x", "<body id=page-7 class=home><p class=a>x", True),
+        ("<html class=js><body><p class=a>x", "<p class=a>x", True),
+        ("<body><p class=a>x", "<body><p class=b>x", False),
+        ("<body><div class=a><p>x", "<body><div><p>x", False),
+    ],
+)
+def test_the_classes_of_html_and_body_are_no_part_of_a_layout(one: str, other: str, is_same: bool) -> None:
+    paths = [blocks_of(each).class_path[0] for each in (one, other)]
+    assert (paths[0] == paths[1]) == is_same
+
+
 def test_words_are_read_where_a_quote_is_missing_before_them() -> None:
     blocks = blocks_of(
         '<div style=\'color:red class=" note"\'>a</div><div style="x: y; class=" note">b</div>'

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.html.pages import blocks_of
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Float32, Float64
 from victor_spark.errors import ModelError, TableError
+from victor_spark.extractors import victor
 from victor_spark.model.decision import by_expected_f1, n_words
 from victor_spark.pipeline import guarded
 from victor_spark.resources import directory
@@ -140,6 +141,22 @@ def site(n_pages: int, notice: str = NOTICE) -> Known:
 def after(blocks: Blocks, own: Float64, of_site: Known) -> Float64:
     """The revised probabilities of a page of the site."""
     return revised(MODEL, own, n_words(blocks), evidence(blocks, own, of_site))
+
+
+@given(scored, st.lists(scored, min_size=1, max_size=4))
+def test_a_block_that_no_other_page_tells_of_is_not_dropped(
+    rows: list[tuple[int, float]], others: list[list[tuple[int, float]]]
+) -> None:
+    blocks, own = page(rows)
+    found = evidence(blocks, own, known(contributions(*page(each)) for each in [rows, *others]))
+    before = victor.scores(own, blocks)
+    new = victor.with_evidence(blocks, before, found, MODEL)
+    is_unknown = found[N_PAGES] == 0
+    assert not (before.kept & is_unknown & ~new.kept).any()
+    assert new.probabilities[is_unknown].tobytes() == own[is_unknown].tobytes()
+    alone = victor.with_evidence(blocks, before, np.zeros_like(found), MODEL)
+    np.testing.assert_array_equal(alone.kept, before.kept)
+    assert alone.expected_f1 == before.expected_f1
 
 
 def test_a_page_that_the_model_gets_wrong_is_decided_like_the_other_pages_of_its_layout() -> None:

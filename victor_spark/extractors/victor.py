@@ -4,11 +4,12 @@ Evidence from the other pages of its site can revise the marginals of a page.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from typing import Final, TypeAlias
 
 from victor_spark import roles
-from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Page, Scores
+from victor_spark.blocks import Blocks, Bool, Cleaner, Float32, Float64, Page, Scores
 from victor_spark.hosts import site
 from victor_spark.model import decision
 from victor_spark.model.crf import marginals
@@ -98,6 +99,13 @@ def with_sites(inner: Cleaner, sites: str, models: Mapping[str, bytes]) -> Clean
 
 def revised(page: Page, own: Scores, known: Known, model: SiteModel, *, is_among: bool = True) -> Scores:
     """The scores of a page, revised by the sums of its site; `is_among`: the sums include the page."""
-    blocks, marginal = page.blocks, own.probabilities
-    found = evidence.evidence(blocks, marginal, known, is_among=is_among)
-    return scores(evidence.revised(model, marginal, decision.n_words(blocks), found), blocks)
+    found = evidence.evidence(page.blocks, own.probabilities, known, is_among=is_among)
+    return with_evidence(page.blocks, own, found, model)
+
+
+def with_evidence(blocks: Blocks, own: Scores, found: Float32, model: SiteModel) -> Scores:
+    """The scores revised by evidence of the site. A block without any is not dropped, if it was kept."""
+    n_words = decision.n_words(blocks)
+    new = scores(evidence.revised(model, own.probabilities, n_words, found), blocks)
+    kept = new.kept | (own.kept & (found[evidence.N_PAGES] == 0))
+    return replace(new, kept=kept, expected_f1=decision.expected_f1(new.probabilities, n_words, kept))

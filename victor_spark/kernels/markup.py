@@ -17,6 +17,7 @@ if cython.compiled:
 
 num.check()
 
+_N_OUTER = cython.declare(cython.int, 2)  # html and body, whose classes name the page on many sites
 _FARTHEST = cython.declare(cython.int, 255)  # how many elements up a hint is, at most
 # FNV-1a: of 32 bits for words and names, of 64 for paths and classes.
 _SEED = cython.declare(cython.uint, FNV_SEED)
@@ -683,7 +684,8 @@ class Scan:
             self.named_elements[num.NAMED_END, self.n_named] = cython.cast(cython.int, self.n_words)
             self.named = self.n_named
         self.path = ((self.path ^ name_hash) * _PRIME) & _ALL_BITS
-        self.class_path = ((self.class_path ^ name_hash ^ self.classes) * _PRIME) & _ALL_BITS
+        classes = self.classes if depth >= _N_OUTER else 0
+        self.class_path = ((self.class_path ^ name_hash ^ classes) * _PRIME) & _ALL_BITS
 
     @cython.cfunc
     def _set_white_space(self, flags: cython.int) -> cython.void:

@@ -163,11 +163,12 @@ def _sums(blocks: Blocks, probabilities: Float64, rows: Places, keys: _Keys) -> 
     return np.stack([np.ones_like(mean), mean])
 
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 FILE_NAME: Final = "model.json"
 
-_LIMITS: Final = {"weight": 1.0, "prior_pages": 1e6, "common": 50.0, "repeated": 50.0, "calibration": 1.0}
-"""Parameters, with the highest value of each; the lowest is 0."""
+_MOST_OF: Final = {"weight": 1.0, "calibration": 1.0}
+_MOST_OF_OTHERS: Final = 1e6
+"""The highest values of parameters; the lowest is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,8 @@ class SiteModel:
 
     `weight`: how much the consensus of very many pages counts against the page's own log-odds (0 to 1).
     `prior_pages`: the number of other pages at which the consensus has half of that weight.
-    `common`: what is added to the log-odds of a block in a layout that all other pages have.
+    `common`: what is added to the log-odds of a block in a layout that all of very many other pages have.
+    `common_pages`: the number of pages with the layout at which half of `common` is added.
     `repeated`: what is subtracted where all these repeat its text, among texts of the page's own.
     `calibration`: the factor that calibrates the log-odds.
     """
@@ -184,12 +186,13 @@ class SiteModel:
     weight: float
     prior_pages: float
     common: float
+    common_pages: float
     repeated: float
     calibration: float
 
     def __post_init__(self) -> None:
-        for name, most in _LIMITS.items():
-            value = getattr(self, name)
+        for name, value in asdict(self).items():
+            most = _MOST_OF.get(name, _MOST_OF_OTHERS)
             if not isinstance(value, int | float) or not 0.0 <= value <= most:
                 raise ModelError(f"{name} of a site model must be between 0 and {most:g}, not {value!r}")
 
@@ -228,7 +231,8 @@ def revised(model: SiteModel, probabilities: Float64, words: Float64, evidence: 
     own_mass = np.where(evidence[REPEATS] > 0, 0.0, mass).sum()
     others = np.maximum(mass.sum() - mass, 0.0)
     among = np.clip(own_mass / np.where(others > 0, others, np.inf), 0.0, 1.0)
-    shift = model.common - model.repeated * evidence[REPEATS] * among
+    common = model.common * n_pages / np.maximum(n_pages + model.common_pages, 1.0)
+    shift = common - model.repeated * evidence[REPEATS] * among
     content = 1.0 / (1.0 + np.exp(-model.calibration * (odds + evidence[SHARE] * shift)))
     before = probabilities[:, HEADER] + probabilities[:, TEXT]
     header = np.where(before > 0, probabilities[:, HEADER] / np.where(before > 0, before, 1.0), 0.0)

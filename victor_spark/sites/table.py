@@ -25,7 +25,7 @@ from victor_spark.sites.evidence import Contributions, Known, SiteModel
 from victor_spark.warc import storage
 
 VERSION_KEY: Final = "victor_spark.sites_version"
-VERSION: Final = "2"
+VERSION: Final = "3"
 
 KEYED: Final = ("site", "key")
 SUMS: Final = pa.schema([("site", pa.string()), *((name, pa.int64()) for name in ("key", *evidence.SUMS))])
