@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Float32, Float64, UInt64
 from victor_spark.errors import ModelError
+from victor_spark.kernels.num import GOLDEN
 
 Int64 = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
@@ -33,7 +34,7 @@ their number, their share of all other pages, and the share of them that has the
 CONSENSUS, N_PAGES, SHARE, REPEATS = range(len(EVIDENCE))
 
 _KIND_BITS: Final = np.uint64(1)
-_IN_LAYOUT: Final = np.uint64(0x9E3779B97F4A7C15)
+_IN_LAYOUT: Final = np.uint64(GOLDEN)
 """An odd number, by which a layout is multiplied before its texts are keyed."""
 
 _SCALE: Final = 1024.0
@@ -166,9 +167,8 @@ def _sums(blocks: Blocks, probabilities: Float64, rows: Places, keys: _Keys) -> 
 FORMAT: Final = 2
 FILE_NAME: Final = "model.json"
 
-_MOST_OF: Final = {"weight": 1.0, "calibration": 1.0}
-_MOST_OF_OTHERS: Final = 1e6
-"""The highest values of parameters; the lowest is 0."""
+_LARGEST: Final = {"weight": 1.0, "calibration": 1.0}
+"""The highest values of parameters; that of others is a million, and the lowest of all is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class SiteModel:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            most = _MOST_OF.get(name, _MOST_OF_OTHERS)
+            most = _LARGEST.get(name, 1e6)
             if not isinstance(value, int | float) or not 0.0 <= value <= most:
                 raise ModelError(f"{name} of a site model must be between 0 and {most:g}, not {value!r}")
 

@@ -87,11 +87,11 @@ class WarcReader(DataSourceReader):
         if unknown := sorted(self._options.keys() - _READING.keys() - _OTHERS):
             known = ", ".join(sorted(_READING.keys() | _OTHERS))
             raise UsageError(f"the format warc has no option {unknown[0]} (it has: {known})")
-        self._reading, self._split_bytes = reading.DEFAULTS, SPLIT_BYTES
+        self._reading, self._size = reading.DEFAULTS, SPLIT_BYTES
         for option, text in self._options.items():
             try:
                 if option == "splitbytes":
-                    self._split_bytes = n_bytes(text)
+                    self._size = n_bytes(text)
                 elif option in _READING:
                     name, convert = _READING[option]
                     self._reading = dataclasses.replace(self._reading, **{name: convert(text)})
@@ -105,8 +105,7 @@ class WarcReader(DataSourceReader):
         if not paths:
             raise UsageError("nothing to read: spark.read.format('warc').load(PATH)")
         shards = inputs.resolve(paths, base_url=self._options.get("baseurl"))
-        size = self._split_bytes
-        planned = plan.plan(plan.of_shards(shards), n_cores=1, split_bytes=size, wave_bytes=size)
+        planned = plan.plan(plan.of_shards(shards), n_cores=1, split_bytes=self._size, wave_bytes=self._size)
         parts = (plan.splits(planned, wave).to_pylist() for wave in plan.waves(planned))
         return [InputPartition(tuple(map(plan.shard, rows))) for rows in parts]
 
