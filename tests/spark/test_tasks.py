@@ -88,6 +88,7 @@ def test_a_task_tells_its_files_and_what_their_rows_say(place: Place, partition_
         "languages": {"cs": 1, "en": 1},
         "sites": {"přívoz.example": 1},
         "lengths": {"4": 1, "2": 1},
+        "n_changed_by_site": 0,
     }
     found: list[dict[str, Any]] = []
     for name in report["files"]:
