@@ -64,6 +64,8 @@ START: Final = SiteModel(
     weight=0.9, prior_pages=1.0, common=0.0, common_pages=0.0, repeated=0.0, calibration=1.0
 )
 """The plain consensus, which has no fitted number: the page counts as one more page of its layout."""
+TOLERANCE: Final = 0.0005
+"""Means within this of the best are near it: the optimum is flat."""
 RUN_WORDS: Final = 4
 """Words of a run; it counts in blocks whose runs are on more than RUNS_REPEAT of the pages, in the mean."""
 RUNS_REPEAT: Final = 0.5
@@ -215,8 +217,10 @@ def grid() -> list[SiteModel]:
 
 
 def fit(f1: dict[SiteModel, Float64], chosen: Bool) -> SiteModel:
-    """The model with the highest mean F1 of the chosen pages."""
-    return max(f1, key=lambda model: float(f1[model][chosen].mean()))
+    """Of the models whose mean F1 of the chosen pages is near the best, the one with the smallest numbers."""
+    means = {model: float(values[chosen].mean()) for model, values in f1.items()}
+    near = [model for model, mean in means.items() if mean >= max(means.values()) - TOLERANCE]
+    return min(near, key=lambda model: (model.common + model.repeated, -model.common_pages))
 
 
 def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit: bool) -> None:

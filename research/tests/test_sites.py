@@ -11,9 +11,10 @@ from tests.evaluation.invented import write_sets
 from victor_spark.evaluation import gold
 
 
-def test_the_best_numbers_are_fitted_on_the_chosen_pages_alone() -> None:
-    plain, other = sites.START, replace(sites.START, common=0.5)
-    f1 = {plain: np.array([0.5, 0.9]), other: np.array([0.8, 0.2])}
+def test_the_smallest_numbers_near_the_best_are_fitted_on_the_chosen_pages_alone() -> None:
+    plain, other, larger = (replace(sites.START, common=common) for common in (0.0, 0.5, 1.0))
+    near = 0.8 + sites.TOLERANCE / 2
+    f1 = {plain: np.array([0.5, 0.9]), larger: np.array([near, 0.1]), other: np.array([0.8, 0.2])}
     assert sites.fit(f1, np.array([True, False])) == other
     assert sites.fit(f1, np.array([False, True])) == plain
     assert {plain, replace(other, common_pages=4.0, prior_pages=0.5)} <= set(sites.grid())
