@@ -65,13 +65,12 @@ cdef inline int check() except -1:
 """
 
 
-def write_numbers() -> bool:
+def write_numbers() -> None:
     """Writes the whole numbers in the kernels' modules `num` to num.pxd beside them, as constants of C.
 
-    Returns whether a file changed: Cython doesn't see that, and all kernels must be compiled again.
+    Cython doesn't see that they changed: it writes C again where there is none.
     """
     sys.path.insert(0, ".")
-    changed = False
     for folder in dict.fromkeys(path.parent for path in KERNELS):
         module = ".".join((*folder.parts, "num"))
         numbers = importlib.import_module(module).NUMBERS
@@ -79,9 +78,9 @@ def write_numbers() -> bool:
         text = NUMBERS.format(constants=constants, module=module)
         pxd = folder / "num.pxd"
         if not pxd.exists() or pxd.read_text(encoding="utf-8") != text:
+            for stale in Path("build").glob(f"**/cython/{folder}/*.c"):
+                stale.unlink()
             pxd.write_text(text, encoding="utf-8")
-            changed = True
-    return changed
 
 
 def has_stable_abi() -> bool:
@@ -95,7 +94,7 @@ def extensions() -> list[Extension]:
         return []
     from Cython.Build import cythonize  # not needed where nothing is compiled
 
-    numbers_changed = write_numbers()
+    write_numbers()
     variant = os.environ.get("VICTOR_KERNELS", "")
     directives, flags = VARIANTS[variant]
     # Without debugging information, which would be four fifths of the wheel.
@@ -118,7 +117,6 @@ def extensions() -> list[Extension]:
         modules,
         build_dir=os.path.join("build", variant, "cython"),
         compiler_directives=DIRECTIVES | directives,
-        force=numbers_changed or None,
     )
     for module in modules:
         module.optional = not variant  # said only here: cythonize makes new extensions and forgets it

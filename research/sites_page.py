@@ -40,7 +40,7 @@ it by the other pages of the site (`victor_spark.sites`), with three kinds of ev
 The parameters: {parameters} ([models/sites](../models/sites/CARD.md) says how they were fitted).
 The classes and ids of `html` and `body`, which name the page on many sites, are no part of a layout.
 A page whose site is not known, or has no other page, keeps exactly its probabilities. So does a block of
-which no other page has the layout; it is not dropped because of the site, either.
+which no other page has the layout; unless `--prefer` is given, it is not dropped from a page that keeps text.
 
 
 Measured on {n_pages} annotated pages of {n_sites} sites in {n_folds} folds, each page with a model
@@ -76,7 +76,7 @@ The gain over one pass is {gain:+.4f} ({low:+.4f} to {high:+.4f}). The rows "fit
 "fitted on other sets" are cross-validated: the parameters are fitted without the page's site, or without its
 whole set, and estimate the result on new sites.
 
-The rows "not shipped" add evidence that is not in use, because it gains too little for its cost:
+The rows "not shipped" have evidence that is not in use, because it gains nothing, or too little for its cost:
 
 - *backing off*: if no other page has the layout of a block, the block gets the evidence of its tags and of
   the nearest class or id. This would add a third kind of rows to those that are summed up and joined;

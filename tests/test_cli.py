@@ -198,6 +198,7 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["train", "crf", "--data", "x", "--features", "viktor-3", "--output", "y"], "did you mean victor-3"),
         (["train", "crf", "--data", "x", "--start-from", "viktor", "--output", "y"], "did you mean victor"),
         (["clean", "page.html", "--lang", "czech"], "unknown language 'czech' (did you mean cs (Czech)"),
+        (["clean", "page.html", "--max-bytes", "9" * 400], "is not a size"),
         (["clean", "page.html", "--max-bytes", "10X"], "'10X' is not a size such as 512K, 10M or 1G"),
         (["explain", "page.html", "--master", "local"], "unrecognized arguments: --master"),
     ],
@@ -301,7 +302,7 @@ def test_the_help_of_limits_says_what_happens_beyond_them(capsys: pytest.Capture
     for words in (
         "remove from the kept text what the site repeats",
         "beyond: status timeout (default: 20)",
-        "such as 512M; beyond: status out_of_memory (default: 1G)",
+        "(a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
         "such as 500M",
     ):
         assert words in shown

@@ -16,7 +16,7 @@ from victor_spark.errors import ConfigurationError, UsageError
 T = TypeVar("T")
 Tables = Mapping[str, Mapping[str, Any]]
 
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
+_SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
 _UNITS: Final = ("", "K", "M", "G", "T")
 
 

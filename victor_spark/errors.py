@@ -61,7 +61,6 @@ EXTRAS: Final = {
 }
 """Optional package → the extra that installs it."""
 
-
 REFUSALS: Final = {
     "ExpiredToken": "the credentials expired",
     "InvalidAccessKeyId": "the access key does not exist in the store",

@@ -78,7 +78,7 @@ _BY_SITE: Final = [
     ("n_removed_by_site", pa.int32(), "with --by-site: blocks dropped because of the site's other pages"),
 ]
 BY_SITE: Final = tuple(name for name, _, _ in _BY_SITE)
-"""The columns that say what `--by-site` changed; the last two are numbers of blocks."""
+"""The columns that say what `--by-site` changed."""
 
 _ON_REQUEST: Final = [
     ("markdown", pa.string(), "with --markdown: the kept text as Markdown; null unless the status is ok"),

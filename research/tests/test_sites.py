@@ -21,6 +21,7 @@ def test_the_smallest_numbers_near_the_best_are_fitted_on_the_chosen_pages_alone
 
 
 def test_trees_of_other_sites_decide_about_as_well_as_the_shipped_numbers(tmp_path: Path) -> None:
+    pytest.importorskip("catboost")
     data = write_sets(tmp_path / "pages", n_sites=3, n_pages=3)
     rows = list(sites.cleaned([page for path in data.iterdir() for page in gold.read(path)], None))
     names = np.array([row.site for row in rows])

@@ -152,11 +152,26 @@ def test_a_block_that_no_other_page_tells_of_is_not_dropped(
     before = victor.scores(own, blocks)
     new = victor.with_evidence(blocks, before, found, MODEL)
     is_unknown = found[N_PAGES] == 0
-    assert not (before.kept & is_unknown & ~new.kept).any()
+    is_text = before.kept & ~(before.headline if before.headline is not None else False)
+    assert not (is_text & is_unknown & ~new.kept).any() or not new.kept.any()
     assert new.probabilities[is_unknown].tobytes() == own[is_unknown].tobytes()
     alone = victor.with_evidence(blocks, before, np.zeros_like(found), MODEL)
     np.testing.assert_array_equal(alone.kept, before.kept)
     assert alone.expected_f1 == before.expected_f1
+
+
+def test_a_headline_does_not_stay_without_its_text() -> None:
+    """All text below a headline of an unknown layout is boilerplate on the other pages."""
+    text = "<p>The ferry runs from the old pier each hour and takes bicycles, too.</p>" * 2
+    blocks = blocks_of(f'<div class="new"><h1>The ferry is back</h1></div><div class="old">{text}</div>')
+    own = marginals(0.05, 0.7, 0.7)
+    before = victor.scores(own, blocks)
+    assert before.kept.tolist() == [True, True, True]
+    assert before.headline is not None
+    assert before.headline.tolist() == [True, False, False]
+    found = np.zeros((len(EVIDENCE), 3), np.float32)
+    found[[CONSENSUS, N_PAGES, SHARE], 1:] = np.array([[-6.0], [20.0], [1.0]])
+    assert not victor.with_evidence(blocks, before, found, MODEL).kept.any()
 
 
 def test_a_page_that_the_model_gets_wrong_is_decided_like_the_other_pages_of_its_layout() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.templates.test_mine import prose, site
 from victor_spark.errors import InputError
-from victor_spark.templates import patterns, table
+from victor_spark.templates import matcher, patterns, table
 from victor_spark.templates.matcher import Matchers
 from victor_spark.templates.mine import MiningSettings, mine
 from victor_spark.templates.patterns import is_cheap
@@ -107,7 +107,10 @@ def test_a_site_that_was_not_crawled_again_stays_as_it_is(first: pa.Table) -> No
     assert all(row["vanished"] for row in nothing.to_pylist() if row["site"] == "heron.example")
 
 
-def test_each_site_is_matched_with_its_own_templates(first: pa.Table) -> None:
+def test_each_site_is_matched_with_its_own_templates(
+    first: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matcher, "N_MATCHERS", 1)
     both = pa.concat_tables(
         [first, rows(["a b\nc d\n" + "\n".join(prose(random.Random(n))) for n in range(5)], name="b.example")]
     )

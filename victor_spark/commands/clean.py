@@ -105,8 +105,9 @@ LIMITS: Final = Group(
     ),
     option(
         "--page-memory SIZE",
-        f"such as 512M; beyond: status out_of_memory (default: {Limits().page_memory >> 30}G)",
-        lambda text: n_bytes(f"{text}M" if text.isdecimal() else text),  # a bare number is megabytes
+        "such as 512M (a bare number is megabytes); beyond: status out_of_memory "
+        f"(default: {Limits().page_memory >> 30}G)",
+        lambda text: n_bytes(f"{text}M" if text.isdecimal() else text),
     ),
     switch("--no-sandbox", "no limits: a page that crashes fails the run", value=False, dest="sandbox"),
 )

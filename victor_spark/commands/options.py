@@ -68,7 +68,7 @@ class Command:
     def exit_codes(self) -> str:
         """The line of the help that lists the exit codes."""
         stopped = {errors.EXIT_INCOMPLETE: f"stopped; {self.stopped}"} if self.stopped else {}
-        usual = {code: errors.EXIT_CODES[code] for code in range(errors.EXIT_BUDGET)}
+        usual = {code: meaning for code, meaning in errors.EXIT_CODES.items() if code <= errors.EXIT_USAGE}
         codes = sorted((usual | stopped | dict(self.codes)).items())
         return f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in codes)}"
 

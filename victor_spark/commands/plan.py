@@ -20,14 +20,14 @@ from typing import Any, Final
 
 from victor_spark import pipeline
 from victor_spark.commands import clean
-from victor_spark.commands.clean import ALL, OUTPUT
+from victor_spark.commands.clean import ALL
 from victor_spark.commands.options import Command, Group, option, positive, switch
 from victor_spark.errors import EXIT_DONE, BudgetError, UsageError
 from victor_spark.logs import clock, log
 
 OPTIONS: Final = (
     option("INPUT...", "what to clean", dest="inputs"),
-    OUTPUT,
+    option("--output OUT", "check that `victor clean` could write there; nothing is written"),
     *ALL,
     Group(
         "plan",

@@ -4,7 +4,6 @@ Evidence from the other pages of its site can revise the marginals of a page.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache, partial
 from typing import Final, TypeAlias
 
@@ -29,9 +28,11 @@ Decided: TypeAlias = tuple[Bool, Bool | None]
 Decision: TypeAlias = Callable[[Float64, Blocks], Decided]
 
 
-def decide(probabilities: Float64, blocks: Blocks, beta: float = 1.0) -> Decided:
-    """Keeps the blocks with the highest expected F of the page, and its headline."""
+def decide(probabilities: Float64, blocks: Blocks, beta: float = 1.0, staying: Bool | None = None) -> Decided:
+    """Keeps the blocks with the highest expected F of the page, those `staying`, and its headline."""
     kept = by_expected_f1(probabilities, decision.n_words(blocks), beta)
+    if staying is not None and kept.any():
+        kept = kept | staying
     headline = roles.headline(blocks, kept)
     return kept | headline, headline
 
@@ -104,8 +105,9 @@ def revised(page: Page, own: Scores, known: Known, model: SiteModel, *, is_among
 
 
 def with_evidence(blocks: Blocks, own: Scores, found: Float32, model: SiteModel) -> Scores:
-    """The scores revised by evidence of the site. A block without any is not dropped, if it was kept."""
-    n_words = decision.n_words(blocks)
-    new = scores(evidence.revised(model, own.probabilities, n_words, found), blocks)
-    kept = new.kept | (own.kept & (found[evidence.N_PAGES] == 0))
-    return replace(new, kept=kept, expected_f1=decision.expected_f1(new.probabilities, n_words, kept))
+    """The scores revised by evidence of the site: text without any is not dropped from a page with text."""
+    staying = own.kept & (found[evidence.N_PAGES] == 0)
+    if own.headline is not None:
+        staying &= ~own.headline
+    probabilities = evidence.revised(model, own.probabilities, decision.n_words(blocks), found)
+    return scores(probabilities, blocks, partial(decide, staying=staying))

@@ -127,7 +127,7 @@ def _ngrams(characters: Int64) -> list[str]:
 
 def _within_word(characters: Int64, length: int) -> npt.NDArray[np.bool_]:
     """Which n-grams have no space but at their ends."""
-    n_starts = len(characters) - length + 1
+    n_starts = max(len(characters) - length + 1, 0)
     fits = np.ones(n_starts, dtype=np.bool_)
     space = characters == SPACE
     for offset in range(1, length - 1):

@@ -138,7 +138,6 @@ _END: Final = re.compile(
 )
 """The end of a name: a word that begins with a digit, a verb (not `Said`, which is a name), another role."""
 
-
 _PLAIN: Final = re.compile(r"[^\W\d_]{2,20}(?: [^\W\d_]{1,20}\.?){0,2} [^\W\d_]{2,20}")
 """Two to four words: a name as it is, unless one of `_other_words` is in it."""
 

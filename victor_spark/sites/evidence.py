@@ -167,7 +167,7 @@ def _sums(blocks: Blocks, probabilities: Float64, rows: Places, keys: _Keys) -> 
 FORMAT: Final = 2
 FILE_NAME: Final = "model.json"
 
-_LARGEST: Final = {"weight": 1.0, "calibration": 1.0}
+_LARGEST: Final = {"weight": 1.0, "common": 50.0, "repeated": 50.0, "calibration": 1.0}
 """The highest values of parameters; that of others is a million, and the lowest of all is 0."""
 
 
@@ -177,7 +177,7 @@ class SiteModel:
 
     `weight`: how much the consensus of very many pages counts against the page's own log-odds (0 to 1).
     `prior_pages`: the number of other pages at which the consensus has half of that weight.
-    `common`: what is added to the log-odds of a block in a layout that all of very many other pages have.
+    `common`: what is added to the log-odds of a block in a layout that all other pages, very many, have.
     `common_pages`: the number of pages with the layout at which half of `common` is added.
     `repeated`: what is subtracted where all these repeat its text, among texts of the page's own.
     `calibration`: the factor that calibrates the log-odds.

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from victor_spark import tables
 from victor_spark.errors import BudgetError
 from victor_spark.spark.request import Budget, allowed
 from victor_spark.statuses import FAILURES
@@ -25,7 +24,7 @@ N_SITES: Final = 50
 
 _N_TASK_SITES: Final = 200  # of a task; N_SITES of them stay in a wave's counts
 _UNKNOWN: Final = "unknown"
-_CHANGED: Final = tables.BY_SITE[-2:]
+_CHANGED: Final = ("n_added_by_site", "n_removed_by_site")
 _COUNTED: Final = ("status", "reason", "warc_filename", "warc_record_offset", "language", "url_host_name")
 
 
