@@ -1,5 +1,6 @@
 """Tables of sites: what a crawl shows of its sites helps the next crawl, in one pass or in two."""
 
+import json
 import re
 import shutil
 import time
@@ -257,6 +258,20 @@ def test_other_tables_are_refused_in_one_line_before_the_first_page(
     assert outcome.code == 2
     assert complaint in outcome.lines[-1]
     assert not (tmp_path / "out").exists()
+
+
+def test_block_rows_with_layouts_of_another_version_make_no_table(
+    march: Path, tmp_path: Path, victor: Victor
+) -> None:
+    shutil.copytree(march / "_run/first_pass", tmp_path / "out/_run/first_pass")
+    path = tmp_path / "out/_run/first_pass/_run/config.json"
+    config = json.loads(path.read_bytes())
+    assert config["sites"].pop("version") == table.VERSION
+    path.write_text(json.dumps(config))
+    outcome = victor("sites", "write", tmp_path / "out", "--output", tmp_path / "sites")
+    assert outcome.code == 2
+    assert "kept no block rows of this version" in outcome.lines[-1]
+    assert not (tmp_path / "sites").exists()
 
 
 def test_damaged_rows_are_an_error_of_one_line(known: Path, tmp_path: Path, victor: Victor) -> None:

@@ -290,7 +290,6 @@ _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
 """A date in brackets belongs to something else, as in `Terms of Use (10 Mar 2001)`."""
 _UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
 
-
 _MAX_GAP_IN_BYLINE: Final = 150
 """Bytes between the beginnings of elements with the same mark that name authors of one text."""
 _MAX_GAP_OF_AUTHORS: Final = 1_000

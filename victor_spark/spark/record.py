@@ -21,6 +21,7 @@ from pyspark import SparkContext
 import victor_spark
 from victor_spark import resources, tables
 from victor_spark.logs import clock
+from victor_spark.sites.table import VERSION as SITES_VERSION
 from victor_spark.sites.table import SiteTable
 from victor_spark.spark.counts import Counts, Entry, total
 from victor_spark.spark.progress import many, size
@@ -69,7 +70,7 @@ def config(request: CleanRequest, *, models: Mapping[str, str], inputs: Mapping[
         "cleaning": cleaning,
         "reading": _deciding(request.reading),
         **_deciding(request.rows),
-        "sites": _deciding(request.sites),
+        "sites": _deciding(request.sites) | ({"version": SITES_VERSION} if request.sites.by_site else {}),
         "limits": _deciding(request.limits),
         "models": dict(models),
         "inputs": dict(inputs),

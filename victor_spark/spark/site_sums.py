@@ -202,13 +202,13 @@ def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
         found = SiteTable(location, table.listing(location))
         return table_files(found), found.grouping
     sizes = scored_sizes(first_pass)
-    if sizes is None:
+    of_sites = (output.stored(first_pass, output.CONFIG) or {}).get("sites", {})
+    if sizes is None or of_sites.get("version") != table.VERSION:
         raise OutputError(
-            f"{location}: this run kept no block rows (the column blocks is something else); clean into a "
-            "new OUT with --by-site --keep-blocks"
+            f"{location}: this run kept no block rows of this version (the column blocks is something else); "
+            "clean into a new OUT with --by-site --keep-blocks"
         )
-    config = output.stored(first_pass, output.CONFIG) or {}
-    return scored_files(first_pass, sizes), config["sites"]["grouping"]
+    return scored_files(first_pass, sizes), of_sites["grouping"]
 
 
 def _write_table(shards: DataFrame, location: str, grouping: str) -> None:
