@@ -119,7 +119,8 @@ class Servers:
         """A program of Hadoop's."""
         java = f"{os.environ['JAVA_HOME']}/bin/java"
         path = os.pathsep.join([f"{self.folder}/conf", f"{self.files.jars}/*", f"{SPARK_JARS}/*"])
-        return [java, f"-Xmx{heap}", *QUICK.split(), "-cp", path, f"org.apache.hadoop.{main}", *arguments]
+        flags = [f"-Xmx{heap}", *QUICK.split(), f"-Djava.io.tmpdir={self.folder}"]
+        return [java, *flags, "-cp", path, f"org.apache.hadoop.{main}", *arguments]
 
     def run(self, main: str, *arguments: str) -> str:
         """Runs a program of the administrator to its end."""
