@@ -68,7 +68,7 @@ cdef inline int check() except -1:
 def write_numbers() -> None:
     """Writes the whole numbers in the kernels' modules `num` to num.pxd beside them, as constants of C.
 
-    Cython doesn't see that they changed: it writes C again where there is none.
+    Cython doesn't notice a changed num.pxd: C that was made with the old one is deleted.
     """
     sys.path.insert(0, ".")
     for folder in dict.fromkeys(path.parent for path in KERNELS):

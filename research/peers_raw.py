@@ -30,7 +30,7 @@ SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class PeerRow:
-    """The overlap of one tool's text with the gold's words; `failure` is the reason if there is none."""
+    """The overlap of one tool's text with the gold's words; `failure`: why the tool gave no text."""
 
     set: str
     id: str

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from victor_spark.blocks import HEADER, OTHER, TEXT, Float32, Float64
+from victor_spark.blocks import HEADER, OTHER, Float32, Float64
 from victor_spark.extractors import victor
-from victor_spark.sites.evidence import CONSENSUS, N_PAGES, SHARE, SiteModel, log_odds, revised
+from victor_spark.sites.evidence import CONSENSUS, N_PAGES, SHARE, SiteModel, log_odds, revised, with_content
 
 if TYPE_CHECKING:
     from research.sites import Cleaned
@@ -71,7 +71,8 @@ def f1(
         for i in np.flatnonzero(folds == fold).tolist():
             own = catboost.Pool(rows[i], baseline=rows[i][:, _SHIPPED])
             odds = trees.predict(own, prediction_type="RawFormulaVal")
-            scores = victor.scores(_with_content(pages[i].probabilities, odds), pages[i].blocks)
+            revised_p = with_content(pages[i].probabilities, 1.0 / (1.0 + np.exp(-odds)))
+            scores = victor.scores(revised_p, pages[i].blocks)
             found[i] = pages[i].decided(scores)[0]
     return found
 
@@ -82,8 +83,7 @@ def _features(page: "Cleaned", evidence: Sequence[Float32], spread: Float64, mod
     shipped = evidence[0]
     odds = log_odds(revised(model, page.probabilities, page.n_words, shipped))
     weights, is_known = np.sqrt(page.n_words + 1.0), shipped[N_PAGES] > 0
-    _, layout = np.unique(page.blocks.class_path, return_inverse=True)
-    mean = (np.bincount(layout, weights * own) / np.bincount(layout, weights))[layout]
+    _, layout, mean = _by_layout(page)
     of_page = [
         np.average(is_known, weights=weights),
         np.average(shipped[SHARE], weights=weights),
@@ -102,7 +102,7 @@ def _features(page: "Cleaned", evidence: Sequence[Float32], spread: Float64, mod
         np.log1p(page.n_words),
         np.arange(n) / max(n, 1),
         np.cumsum(page.n_words) / max(page.n_words.sum(), 1.0),
-        mean,
+        mean[layout],
         *(np.log1p(np.bincount(layout, each)[layout]) for each in (np.ones(n), page.n_words)),
         *(np.full(n, each) for each in of_page),
         *(_shifted(each, by) for by in _NEIGHBOURS for each in (odds, own)),
@@ -116,11 +116,10 @@ def _spread(pages: Sequence["Cleaned"], group: Sequence[int]) -> dict[int, Float
     sums: dict[int, Float64] = defaultdict(lambda: np.zeros(3))
     means = {}
     for i in group:
-        own, weights = log_odds(pages[i].probabilities), np.sqrt(pages[i].n_words + 1.0)
-        keys, layout = np.unique(pages[i].blocks.class_path, return_inverse=True)
-        means[i] = keys.tolist(), layout, np.bincount(layout, weights * own) / np.bincount(layout, weights)
-        for key, mean in zip(keys.tolist(), means[i][2].tolist(), strict=True):
-            sums[key] += (1.0, mean, mean * mean)
+        means[i] = _by_layout(pages[i])
+        keys, _, mean = means[i]
+        for key, value in zip(keys, mean.tolist(), strict=True):
+            sums[key] += (1.0, value, value * value)
     found = {}
     for i, (keys_of_page, layout, mean) in means.items():
         of_site = np.array([sums[key] for key in keys_of_page]).reshape(-1, 3).T
@@ -129,6 +128,14 @@ def _spread(pages: Sequence["Cleaned"], group: Sequence[int]) -> dict[int, Float
         deviation = np.sqrt(np.maximum(squares / n_others - (total / n_others) ** 2, 0.0))
         found[i] = np.where(n > 0, deviation, -1.0)[layout]
     return found
+
+
+def _by_layout(page: "Cleaned") -> tuple[list[int], np.ndarray, Float64]:
+    """The layouts of a page; the number of the layout of each block; the mean log-odds of each layout."""
+    weights = np.sqrt(page.n_words + 1.0)
+    keys, layout = np.unique(page.blocks.class_path, return_inverse=True)
+    total = np.bincount(layout, weights * log_odds(page.probabilities))
+    return keys.tolist(), layout, total / np.bincount(layout, weights)
 
 
 def _shifted(values: Float64, by: int) -> Float64:
@@ -146,11 +153,3 @@ def _window(values: Float64, weights: Float64, size: int) -> Float64:
     around = np.ones(2 * size + 1)
     total, n = (np.convolve(each, around)[size : size + len(each)] for each in (values * weights, weights))
     return np.asarray(total / n)
-
-
-def _with_content(probabilities: Float64, odds: Float64) -> Float64:
-    """Probabilities with these log-odds of content; the ratio of header to text stays."""
-    content = 1.0 / (1.0 + np.exp(-odds))
-    before = probabilities[:, HEADER] + probabilities[:, TEXT]
-    header = content * probabilities[:, HEADER] / np.where(before > 0, before, 1.0)
-    return np.stack([header, content - header, 1.0 - content], axis=1)

@@ -32,7 +32,7 @@ def doing(clean: Clean, settings: pipeline.Settings) -> Clean:
     """The cleaning, before which a page does what it says."""
 
     def do(record: Record) -> Document:
-        if record.url is None:  # the warm-up page of a worker, which is not in the crawl
+        if record.url is None:  # the page that a worker cleans before its first record
             return clean(record)
         with _busy():
             try:

@@ -130,7 +130,7 @@ def _between(
     out: cython.uint[::1],
     n: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Writes the white space that tags and text from `i` to `stop` stand for to out[n:]; returns its end.
+    """Writes to out[n:] the white space between `i` and `stop`, with that of tags; returns its end.
 
     `after_text`: whether a block stands before `i`.
     """

@@ -30,7 +30,7 @@ _UNHEARD = cython.declare(cython.uint, 2)
 _HIDES = cython.declare(cython.uint, 3)
 _STYLED = cython.declare(cython.uint, 4)  # the lowest bit of what a style asks for: 1 + its white space
 
-_UNKNOWN = cython.declare(cython.uint, 4)  # a value of white-space that is none of num.COLLAPSED ...
+_UNKNOWN = cython.declare(cython.uint, 4)  # any value of white-space but num.COLLAPSED ...
 
 _WHITE_SPACE = cython.declare(cython.uint, fnv1a("ecaps-etihw"))
 _NORMAL = cython.declare(cython.uint, fnv1a("normal"))

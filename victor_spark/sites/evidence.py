@@ -168,7 +168,7 @@ FORMAT: Final = 2
 FILE_NAME: Final = "model.json"
 
 _LARGEST: Final = {"weight": 1.0, "common": 50.0, "repeated": 50.0, "calibration": 1.0}
-"""The highest values of parameters; that of others is a million, and the lowest of all is 0."""
+"""Parameter → its highest value (a million where none is given); the lowest is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class SiteModel:
 
     `weight`: how much the consensus of very many pages counts against the page's own log-odds (0 to 1).
     `prior_pages`: the number of other pages at which the consensus has half of that weight.
-    `common`: what is added to the log-odds of a block in a layout that all other pages, very many, have.
+    `common`: what is added to the log-odds of a block if very many pages are known and all have its layout.
     `common_pages`: the number of pages with the layout at which half of `common` is added.
     `repeated`: what is subtracted where all these repeat its text, among texts of the page's own.
     `calibration`: the factor that calibrates the log-odds.
@@ -215,8 +215,7 @@ def model_from_bytes(stored: bytes, name: str = "site model") -> SiteModel:
 def revised(model: SiteModel, probabilities: Float64, words: Float64, evidence: Float32) -> Float64:
     """P(header), P(text), P(other) per block, revised by the evidence of the site: rows sum to 1.
 
-    A block without evidence keeps its probabilities exactly. The ratio of header to
-    text stays. More pages with a block's text never raise its P(content).
+    A block without evidence keeps its probabilities exactly. More pages with its text never raise P(content).
     """
     n_pages = evidence[N_PAGES].astype(np.float64)
     is_known = n_pages > 0
@@ -234,10 +233,12 @@ def revised(model: SiteModel, probabilities: Float64, words: Float64, evidence: 
     common = model.common * n_pages / np.maximum(n_pages + model.common_pages, 1.0)
     shift = common - model.repeated * evidence[REPEATS] * among
     content = 1.0 / (1.0 + np.exp(-model.calibration * (odds + evidence[SHARE] * shift)))
+    return np.where(is_known[:, np.newaxis], with_content(probabilities, content), probabilities)
+
+
+def with_content(probabilities: Float64, content: Float64) -> Float64:
+    """Probabilities with this P(content) of each block; the ratio of header to text stays."""
     before = probabilities[:, HEADER] + probabilities[:, TEXT]
-    header = np.where(before > 0, probabilities[:, HEADER] / np.where(before > 0, before, 1.0), 0.0)
-    result = np.empty_like(probabilities)
-    result[:, HEADER] = content * header
-    result[:, TEXT] = content - result[:, HEADER]
-    result[:, OTHER] = 1.0 - content
-    return np.where(is_known[:, np.newaxis], result, probabilities)
+    ratio = np.where(before > 0, probabilities[:, HEADER] / np.where(before > 0, before, 1.0), 0.0)
+    header = content * ratio
+    return np.stack([header, content - header, 1.0 - content], axis=1)

@@ -83,7 +83,7 @@ class Counts:
                     self.sites[host] += 1
             if length:
                 self.lengths[str(1 << (length.bit_length() - 1))] += 1
-        if not set(_CHANGED).difference(batch.schema.names):
+        if set(_CHANGED) <= set(batch.schema.names):
             n_changed = pc.add(*(batch.column(name) for name in _CHANGED))
             self.n_changed_by_site += len(pc.indices_nonzero(n_changed))
 

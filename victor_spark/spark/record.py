@@ -21,8 +21,7 @@ from pyspark import SparkContext
 import victor_spark
 from victor_spark import resources, tables
 from victor_spark.logs import clock
-from victor_spark.sites.table import VERSION as SITES_VERSION
-from victor_spark.sites.table import SiteTable
+from victor_spark.sites import table
 from victor_spark.spark.counts import Counts, Entry, total
 from victor_spark.spark.progress import many, size
 from victor_spark.spark.request import CleanRequest
@@ -48,7 +47,7 @@ class Run:
     models: dict[str, bytes]
     config: dict[str, Any]
     id: str
-    earlier: SiteTable | None = None
+    earlier: table.SiteTable | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     started: float = field(default_factory=time.monotonic)
 
@@ -70,7 +69,7 @@ def config(request: CleanRequest, *, models: Mapping[str, str], inputs: Mapping[
         "cleaning": cleaning,
         "reading": _deciding(request.reading),
         **_deciding(request.rows),
-        "sites": _deciding(request.sites) | ({"version": SITES_VERSION} if request.sites.by_site else {}),
+        "sites": _deciding(request.sites) | ({"version": table.VERSION} if request.sites.by_site else {}),
         "limits": _deciding(request.limits),
         "models": dict(models),
         "inputs": dict(inputs),

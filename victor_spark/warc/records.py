@@ -21,8 +21,8 @@ _SHOWN_TYPE: Final = 40
 class Record:
     """One record of an archive, its body decoded from transfer and content encodings.
 
-    `status` is None for a record that can be cleaned. Any other record is not cleaned: its row has this
-    status and `reason`.
+    `status` is None for a record that can be cleaned; the row of any other record has its status and its
+    `reason`.
     """
 
     id: str | None
