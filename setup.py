@@ -62,6 +62,9 @@ cdef inline int check() except -1:
     from {module} import compiled_with
     compiled_with(DIGEST)
     return 0
+
+cdef inline unsigned int hashed(unsigned int code, unsigned int c) noexcept:
+    return (code ^ c) * FNV_PRIME
 """
 
 

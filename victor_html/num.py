@@ -57,6 +57,11 @@ def check() -> None:
     """Uncompiled, a kernel has these numbers; compiled, it calls `compiled_with` (see setup.py)."""
 
 
+def hashed(code: int, c: int) -> int:
+    """One step of FNV-1a of 32 bits: from the hash `code` of some letters to that with `c` after them."""
+    return ((code ^ c) * tables.FNV_PRIME) & 0xFFFFFFFF
+
+
 def compiled_with(digest: int, numbers: Mapping[str, int] = NUMBERS) -> None:
     """Raises ImportError for a kernel that was compiled with other numbers."""
     if digest != numbers["DIGEST"]:

@@ -135,7 +135,6 @@ def _between(
     `after_text`: whether a block stands before `i`.
     """
     slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
-    low_bits: cython.ulonglong = 0xFFFFFFFF
     start = n  # of the white space since the last text or tag of a block-level element
     after = _TEXT
     n_breaks = 0
@@ -157,7 +156,7 @@ def _between(
             i += 1
         name_hash: cython.uint = _SEED
         while i < stop and html[i] != ord(">") and html[i] != ord(" ") and html[i] != ord("/"):
-            name_hash = ((name_hash ^ html[i]) * num.FNV_PRIME) & low_bits
+            name_hash = num.hashed(name_hash, html[i])
             i += 1
         while i < stop and html[i] != ord(">"):
             i += 1

@@ -45,17 +45,6 @@ _LONGEST_NAME = cython.declare(cython.Py_ssize_t, 12)  # one letter more than wh
 
 @cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
-def _hashed(code: cython.uint, c: cython.uint) -> cython.uint:
-    """One step of FNV-1a: the hash of what `code` is the hash of, with `c` after it."""
-    hashed: cython.uint = (code ^ c) * num.FNV_PRIME
-    if not cython.compiled:
-        hashed &= 0xFFFFFFFF
-    return hashed
-
-
-@cython.cfunc
-@cython.inline
 def entity_width(
     html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
@@ -174,7 +163,7 @@ def _hash_of_name(
         c: cython.uint = html[i] | num.SMALL
         if c != ord("-") and not ord("a") <= c <= ord("z"):
             break
-        value = _hashed(value, c)
+        value = num.hashed(value, c)
         i += step
     return value
 
@@ -445,7 +434,7 @@ class Scan:
             c = self.html[i]
             if c == ord(">") or c == ord(" ") or c == ord("/"):
                 break
-            name_hash = _hashed(name_hash, c)
+            name_hash = num.hashed(name_hash, c)
             i += 1
         if i == name_start or self.html[name_start] == ord("!"):  # '<!DOCTYPE …>' or a stray '<'
             return self._after_tag(i)
@@ -596,7 +585,7 @@ class Scan:
                 or c >= num.N_ASCII
             ):
                 was_small = c >= ord("a")
-                word = _hashed(word, c | num.SMALL if c < num.N_ASCII else c)
+                word = num.hashed(word, c | num.SMALL if c < num.N_ASCII else c)
                 i += 1
                 continue
             if word != _SEED:
@@ -608,7 +597,7 @@ class Scan:
                     self.groups |= cython.cast(cython.ulonglong, 1) << self.word_groups[slot]
                 self._add_word(word)
                 if before:  # `entry-content` is neither an entry nor content
-                    self._add_word(_hashed(before, word))
+                    self._add_word(num.hashed(before, word))
                 before = word
                 word = _SEED
             was_small = False

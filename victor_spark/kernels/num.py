@@ -200,7 +200,7 @@ NUMBERS: Final = parser.named(
 )
 globals().update(NUMBERS)
 
-check = parser.check
+check, hashed = parser.check, parser.hashed
 compiled_with = partial(parser.compiled_with, numbers=NUMBERS)
 
 # Of 64 bits: too many for a constant of C by Cython, so that kernels take these as variables.

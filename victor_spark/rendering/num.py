@@ -58,5 +58,5 @@ NUMBERS: Final = parser.named(
 )
 globals().update(NUMBERS)
 
-check = parser.check
+check, hashed = parser.check, parser.hashed
 compiled_with = partial(parser.compiled_with, numbers=NUMBERS)

@@ -44,17 +44,6 @@ _MARKS_VISITED = cython.declare(  # an element without a kind is visited for the
 )
 
 
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def _hashed(code: cython.uint, c: cython.uint) -> cython.uint:
-    """One step of FNV-1a: the hash of what `code` is the hash of, with `c` after it."""
-    hashed: cython.uint = (code ^ c) * at.FNV_PRIME
-    if not cython.compiled:
-        hashed &= 0xFFFFFFFF
-    return hashed
-
-
 @cython.final
 @cython.cclass
 class Walk:
@@ -218,7 +207,7 @@ class Walk:
         mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
         name: cython.uint = _SEED
         while i < n and self.html[i] != ord(">") and self.html[i] != ord(" ") and self.html[i] != ord("/"):
-            name = _hashed(name, self.html[i])
+            name = at.hashed(name, self.html[i])
             i += 1
         slot: cython.uint = name & mask
         while self.slots[slot] != name and self.slots[slot] != 0:
@@ -254,18 +243,18 @@ class Walk:
                     if ord("A") <= c <= ord("Z"):
                         c |= at.SMALL
                     if (ord("a") <= c <= ord("z")) or ord("0") <= c <= ord("9"):
-                        word = _hashed(word, c)
+                        word = at.hashed(word, c)
                     elif word != _SEED:
                         found |= self._of_word(word)
                         word = _SEED
                     if c <= ord(" "):
-                        found |= self._of_word(_hashed(name, ord(" ")))
+                        found |= self._of_word(at.hashed(name, ord(" ")))
                         name = _SEED
                     else:
-                        name = _hashed(name, c)
+                        name = at.hashed(name, c)
                 i += 1
             if named:
-                found |= self._of_word(word) | self._of_word(_hashed(name, ord(" ")))
+                found |= self._of_word(word) | self._of_word(at.hashed(name, ord(" ")))
             i += 1
         self.known_marks[row] = found
         return found
