@@ -3,7 +3,7 @@
 import http.client
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Final
@@ -24,7 +24,8 @@ class Between:
     """Passes requests on to `target`, unless `fault` returns a fault for a request.
 
     A fault is the code of an error to answer with, or CUT, or how many bytes of the answer's body are sent.
-    `ranges` are those that were asked for; `answered` counts codes.
+    `ranges` are those that were asked for; `answered` counts codes. With a lock as `turn`, a request
+    waits until the one before it has its answer.
     """
 
     target: str
@@ -32,6 +33,7 @@ class Between:
     url: str = ""
     answered: Counter[str | int] = field(default_factory=Counter)
     ranges: list[str] = field(default_factory=list)
+    turn: AbstractContextManager[object] = field(default_factory=nullcontext)
 
     def fail(self, *faults: str | int | None) -> None:
         """Sets the faults of the next requests with a range."""
@@ -56,6 +58,12 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if "Range" in self.headers:
             self.between.ranges.append(self.headers["Range"].removeprefix("bytes="))
+        with self.between.turn:
+            self._serve(body)
+
+    do_HEAD = do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815 - names of the standard library
+
+    def _serve(self, body: bytes) -> None:
         code = self.between.fault(self)
         self.between.answered["passed" if code is None else code] += 1
         if code is None or isinstance(code, int):
@@ -66,8 +74,6 @@ class Handler(BaseHTTPRequestHandler):
             status, message = MESSAGES[code]
             error = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>".encode()
             self._answer(status, [("Content-Type", "application/xml")], error)
-
-    do_HEAD = do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815 - names of the standard library
 
     def _pass_on(self, body: bytes, n: int | None = None) -> None:
         connection = http.client.HTTPConnection(self.between.target, timeout=60)

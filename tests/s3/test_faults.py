@@ -6,6 +6,7 @@ import random
 import threading
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -80,7 +81,11 @@ def test_an_input_whose_credentials_expire_costs_no_shard(
 
 @pytest.mark.parametrize("vanishing", ["input", "output"])
 def test_a_bucket_that_vanishes_in_mid_run(
-    store: Store, ours: Victor, expected: list[dict[str, Any]], vanishing: str
+    store: Store,
+    ours: Victor,
+    expected: list[dict[str, Any]],
+    vanishing: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bucket = f"vanishing-{vanishing}"
 
@@ -94,22 +99,44 @@ def test_a_bucket_that_vanishes_in_mid_run(
     source = f"s3://{bucket}/in/" if vanishing == "input" else "s3://crawls/in/"
     output = f"s3://{bucket if vanishing == 'output' else 'crawls'}/vanished"
     command = ("clean", source, "--output", output, *WAVES)
-    begun, requests = threading.Event(), threading.Lock()
+    begun = threading.Event()
 
     def vanish(handler: Handler) -> None:
-        with requests:  # others wait: half-way, an object would be missing, and not its bucket
-            if handler.wrote_ledger and not begun.is_set():
-                begun.set()
-                for name in names(store.client, bucket, ""):
-                    store.client.delete_object(Bucket=bucket, Key=name)
-                store.client.delete_bucket(Bucket=bucket)
+        if handler.wrote_ledger and not begun.is_set():
+            begun.set()
+            for name in names(store.client, bucket, ""):
+                store.client.delete_object(Bucket=bucket, Key=name)
+            store.client.delete_bucket(Bucket=bucket)
 
+    # One request at a time: half-way, an object would be missing, and not its bucket.
+    monkeypatch.setattr(store.between, "turn", threading.Lock())
     store.between.fault = vanish
     line = ours.refused(*command)
     assert "no such bucket (NoSuchBucket)" in line, line
     fill()
     ours.run(*command)
     assert store.rows(f"{output}/pages") == expected
+
+
+def test_a_file_that_vanishes_before_it_is_published_ends_the_run_with_a_line(
+    store: Store, ours: Victor, expected: list[dict[str, Any]]
+) -> None:
+    vanished: list[str] = []
+
+    def vanish(handler: Handler) -> None:
+        if (source := handler.headers.get("x-amz-copy-source")) and not vanished:
+            vanished.append(source)
+            bucket, _, name = unquote(source).lstrip("/").partition("/")
+            store.client.delete_object(Bucket=bucket, Key=name)
+
+    command = ("clean", "s3://crawls/in/", "--output", "s3://crawls/gone", *WAVES)
+    store.between.fault = vanish
+    line = ours.refused(*command)
+    assert vanished
+    assert "s3://crawls/gone: " in line, line
+    assert line.endswith("; the same command resumes when that is mended")
+    ours.run(*command)
+    assert store.rows("s3://crawls/gone/pages") == expected
 
 
 def test_a_store_that_is_busy_costs_time_only(

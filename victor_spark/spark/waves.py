@@ -18,7 +18,7 @@ from pyspark import InheritableThread
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import logs, tables
-from victor_spark.errors import REFUSALS, ConfigurationError, OutputError, VictorError
+from victor_spark.errors import REFUSALS, ConfigurationError, OutputError, VictorError, one_line
 from victor_spark.sites import table
 from victor_spark.spark import output, plan, tasks
 from victor_spark.spark.counts import Counts, Entry, of_files
@@ -239,10 +239,13 @@ def disk_errors(location: str) -> Iterator[None]:
         if found := _KILLED.search(str(error)):
             advice = "raise spark.executor.memoryOverhead, and the same command resumes"
             raise ConfigurationError(f"YARN killed a container ({found[1]}): {advice}") from error
-        if not (found := _DISK_FULL.search(str(error))):
+        if found := _DISK_FULL.search(str(error)):
+            why = f"a disk is full ({found[0]}); make room, and the same command resumes"
+        elif isinstance(error, OSError):
+            why = f"{one_line(error)}; the same command resumes when that is mended"
+        else:
             raise
-        full = f"a disk is full ({found[0]}); make room, and the same command resumes"
-        raise OutputError(f"{location.removeprefix('file://')}: {full}") from error
+        raise OutputError(f"{location.removeprefix('file://')}: {why}") from error
 
 
 def literal(path: str) -> str:
