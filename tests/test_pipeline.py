@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import victor_spark
@@ -496,6 +496,36 @@ def test_the_text_of_a_page_that_scripts_draw_is_that_of_its_json_ld(page: str) 
     assert [document.html[block.start : block.end] for block in document.blocks] == [
         escape(STORY, quote=False)
     ]
+
+
+REQUEST = (
+    "To read this page, please turn on scripts in the settings of your browser, and then load it again. "
+)
+HIDDEN = "".join(f"<p><i>One. <span style='display:none'>{SENTENCES[:70]}</span></i></p>" for _ in range(9))
+
+
+@settings(deadline=None)
+@example(drawn({"articleBody": STORY}, body=f"<p>{REQUEST}</p>"))
+@example(drawn({"articleBody": STORY}, body=f"<p>{REQUEST}</p><p>No JavaScript?</p>"))
+@example(drawn({"articleBody": STORY}, body=f"<p>{4 * REQUEST}</p>"))
+@example(HIDDEN)
+@example(ARTICLE)
+@given(pages | articles)
+def test_the_part_of_a_text_that_the_first_of_two_passes_makes_is_enough_for_the_status(
+    page: str | bytes,
+) -> None:
+    chosen, read = Settings(), record(page.encode("utf-8", "replace") if isinstance(page, str) else page)
+    first = pipeline.cleaning(chosen, shipped(), write=pipeline.telling_text)(read)
+    whole = cleaning(chosen)(read)
+    assert (first.status, first.reason, first.text != "") == (whole.status, whole.reason, whole.text != "")
+    assert np.array_equal(first.kept, whole.kept)
+    if page == ARTICLE:
+        assert len(first.text) < len(whole.text)
+
+
+@cache
+def shipped() -> dict[str, bytes]:
+    return pipeline.models(Settings())
 
 
 def test_the_headline_stands_once_above_the_text_of_json_ld_and_the_work_is_that_named_like_the_page() -> (

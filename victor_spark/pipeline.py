@@ -6,12 +6,12 @@ from functools import lru_cache, partial
 from inspect import formatannotation
 from numbers import Real
 from pathlib import Path
-from typing import Final, TypeVar, get_args
+from typing import Final, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
 from victor_spark import roles
-from victor_spark.blocks import OTHER, TEXT, Bool, Cleaner, Page, Scores, uniform
+from victor_spark.blocks import OTHER, TEXT, Blocks, Bool, Cleaner, Page, Scores, uniform
 from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, TableError, UsageError
 from victor_spark.extractors import CRF_CLEANERS, check_name, load, models_of, template, victor
@@ -22,6 +22,7 @@ from victor_spark.model import decision
 from victor_spark.model.files import read_bytes
 from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepare_text, unmeasured
 from victor_spark.rendering.plain import plain_text
+from victor_spark.rendering.shown import LONGEST_HIDDEN
 from victor_spark.resources import directory
 from victor_spark.templates import coverage, table
 from victor_spark.templates.coverage import SiteTemplates
@@ -81,6 +82,7 @@ _LONGEST_REQUEST: Final = 300
 """The longest text that can be only a request to turn on JavaScript."""
 
 T = TypeVar("T")
+Write: TypeAlias = Callable[[Blocks, Bool, str], str]
 
 
 def models(settings: Settings) -> dict[str, bytes]:
@@ -136,11 +138,12 @@ def _check(settings: Settings) -> None:
 
 
 def cleaning(
-    settings: Settings, models: Mapping[str, bytes], lap: Lap = unmeasured
+    settings: Settings, models: Mapping[str, bytes], lap: Lap = unmeasured, write: Write = plain_text
 ) -> Callable[[Record], Document]:
     """The function that cleans one record; the document of a page that fails has a status other than ok.
 
-    `lap` is called at the end of each stage: canonical, segment, language, decide, render.
+    `lap` is called at the end of each stage: canonical, segment, language, decide, render. `write` gives the
+    text of kept blocks; another function than `plain_text` may give a part that tells the status.
     """
     cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
     if settings.sites:
@@ -165,7 +168,8 @@ def cleaning(
             return document
         page, own = prepare(html, look, page.url)
         facts = replace(own, charset=facts.charset, markup=facts.markup)
-        found = _document(page, facts, keep_all, replace(settings, cleaner=NO_CLEANER), templates, lap)
+        uncleaned = replace(settings, cleaner=NO_CLEANER)
+        found = _document(page, facts, keep_all, uncleaned, templates, lap, plain_text)
         if found.status != "ok" or not is_whole(found.text):
             return document
         return replace(found, reason="; ".join(filter(None, (FROM_JSON_LD, found.reason))))
@@ -174,9 +178,9 @@ def cleaning(
         if record.content_mime_type == "text/plain":
             page, facts = prepare_text(payload, look, record.url, record.http_charset)
             chosen = replace(settings, cleaner=NO_CLEANER)
-            return _document(page, facts, keep_all, chosen, templates, lap)
+            return _document(page, facts, keep_all, chosen, templates, lap, plain_text)
         page, facts = prepare(payload, look, record.url, record.http_charset, lap)
-        document = _document(page, facts, cleaner, settings, templates, lap)
+        document = _document(page, facts, cleaner, settings, templates, lap, write)
         return stated(document, page, facts) if _is_drawn_by_scripts(document) else document
 
     def clean(record: Record) -> Document:
@@ -185,6 +189,15 @@ def cleaning(
         return guarded(partial(cleaned, record, record.payload), partial(dropped, record, settings))
 
     return clean
+
+
+def telling_text(blocks: Blocks, kept: Bool, html: str) -> str:
+    """A part of the text that tells the status: long blocks, which are always shown; without them, all."""
+    sizes = blocks.text_end - blocks.text_start
+    (rows,) = (kept & (sizes > LONGEST_HIDDEN)).nonzero()
+    if sizes[rows].sum() > _LONGEST_REQUEST:
+        return blocks.text[blocks.text_start[rows[0]] : blocks.text_end[rows[-1]]]
+    return plain_text(blocks, kept, html)
 
 
 def guarded(action: Callable[[], T], lost: Callable[[str, str], T]) -> T:
@@ -249,13 +262,16 @@ class Scored:
     kept: Bool | None = None
 
 
-def deciding(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Scored], Document]:
+def deciding(
+    settings: Settings, models: Mapping[str, bytes], lap: Lap = unmeasured
+) -> Callable[[Scored], Document]:
     """The function that makes the document of a page whose scores are known, as `cleaning` does."""
     templates = _templates(settings, models)
 
     def decide(scored: Scored) -> Document:
         page = templates.marked(scored.page) if templates else scored.page
-        return _decided(replace(scored, page=page), settings, templates, unmeasured, None, None)
+        scored = replace(scored, page=page)
+        return _decided(scored, settings, templates, lap, plain_text, None, None)
 
     return decide
 
@@ -273,12 +289,13 @@ def _document(
     settings: Settings,
     templates: SiteTemplates | None,
     lap: Lap,
+    write: Write,
 ) -> Document:
     page = templates.marked(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
     scored = Scored(page, scores, facts.language.score, facts.charset, facts.repairs, facts.markup)
-    return _decided(scored, settings, templates, lap, status, reason)
+    return _decided(scored, settings, templates, lap, write, status, reason)
 
 
 def _decided(
@@ -286,6 +303,7 @@ def _decided(
     settings: Settings,
     templates: SiteTemplates | None,
     lap: Lap,
+    write: Write,
     status: str | None,
     reason: str | None,
 ) -> Document:
@@ -308,7 +326,7 @@ def _decided(
     # What changes nothing leaves a tool its own text.
     is_own = scores.text is not None and cut is None and np.array_equal(kept, scores.kept)
     own = scores.text if is_own else None
-    text = plain_text(coverage.trimmed(page.blocks, cut), kept, page.html) if own is None else own
+    text = write(coverage.trimmed(page.blocks, cut), kept, page.html) if own is None else own
     lap("render")
     expected = scores.expected_f1
     if expected is not None and kept is not scores.kept:

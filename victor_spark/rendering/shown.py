@@ -24,7 +24,7 @@ _SIGNS: Final = frozenset(map(ord, f"#§⚓∞{_ANYWHERE}"))
 _LONGEST_SIGN: Final = 3
 _FEWEST_LETTERS: Final = 3
 """Words with this number of letters complete a paragraph; a mark such as [1] has fewer."""
-_LONGEST_HIDDEN: Final = 80
+LONGEST_HIDDEN: Final = 80
 _QUOTE: Final = re.compile(r"<(/?)q(?=[ >])")
 _LANGUAGE: Final = re.compile(r'<html(?= )[^<>]* lang="([a-zA-Z]+)(-(?:hant|tw|hk|mo)\b)?', re.IGNORECASE)
 _OTHER_QUOTES: Final = {
@@ -191,7 +191,7 @@ def _hidden(blocks: Blocks, kept: Bool, html: str) -> Iterator[int]:
             at = html.rfind("<", 0, at)
             if found := _HIDING.match(html, at):
                 until = max(row + 1, first_from(blocks.start, _end(html, found)))
-                yield from (np.flatnonzero(sizes[row:until] <= _LONGEST_HIDDEN) + row).tolist()
+                yield from (np.flatnonzero(sizes[row:until] <= LONGEST_HIDDEN) + row).tolist()
                 break
             between = html[html.find(">", at) + 1 : start].lstrip()
             if html[at + 1] == "/" or (between and between[0] != "<"):

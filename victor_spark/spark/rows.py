@@ -16,7 +16,7 @@ from victor_spark.document import BlockSequence, Document
 from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain, site
 from victor_spark.preparation import handed_over
-from victor_spark.rendering.plain import needs_html
+from victor_spark.rendering.plain import needs_html, plain_text
 from victor_spark.roles import ROLES
 from victor_spark.spark.request import FIRST_PASS, CleanRequest
 from victor_spark.warc import file_types, reading
@@ -302,7 +302,8 @@ class Work:
 def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     """The work of `victor clean`; loads the models, and makes the tables that a first page needs."""
     timer = StageTimer()
-    clean = pipeline.cleaning(request.cleaning, models, timer)
+    write = pipeline.telling_text if request.passing == FIRST_PASS else plain_text
+    clean = pipeline.cleaning(request.cleaning, models, timer, write)
     schema = request.schema
 
     def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:

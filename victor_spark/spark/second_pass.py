@@ -25,7 +25,7 @@ from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Known
 from victor_spark.sites.table import KEYED, SUMS, Sites
 from victor_spark.spark.request import CleanRequest
-from victor_spark.spark.rows import Row, Work, decided
+from victor_spark.spark.rows import Row, StageTimer, Work, decided
 from victor_spark.tables import SCORED_TEXTS
 from victor_spark.warc import storage
 from victor_spark.warc.records import Record
@@ -129,8 +129,8 @@ class StoredPage(Record):
 
 def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     """The work of the second pass; a shard is a file of scored pages."""
-    schema = request.schema
-    decide = pipeline.deciding(request.cleaning, models)
+    schema, timer = request.schema, StageTimer()
+    decide = pipeline.deciding(request.cleaning, models, timer)
     site_model = evidence.model_from_bytes(models[victor.SITE_MODEL])
 
     def made(record: StoredPage) -> Row:
@@ -145,9 +145,14 @@ def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
         assert isinstance(record, StoredPage)
         if record.row["scored"] is None:
             return record.row
-        return pipeline.guarded(partial(made, record), partial(_lost, record))
+        found = pipeline.guarded(partial(made, record), partial(_lost, record))
+        timer("rows")
+        return found
 
-    return Work(schema, partial(_read, folder=request.known), row, _lost)
+    def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
+        return timer.reading(_read(shard, attempt, folder=request.known))
+
+    return Work(schema, read, row, _lost, timer)
 
 
 def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage]:
@@ -173,7 +178,8 @@ def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage
 def _decided(record: StoredPage, page: Scored, document: Document, schema: pa.Schema) -> Row:
     stored, now = record.row, decided(document, schema.names)
     if page.kept is not None:
-        now = {name: now[name] for name in ("text", "text_hash")} if stored["status"] == "ok" else {}
+        kept = ("text", "text_hash", *(() if document.text else ("status", "reason")))
+        now = {name: now[name] for name in kept} if stored["status"] == "ok" else {}
     if now.get("status", stored["status"]) != "ok":
         now |= dict.fromkeys(tables.METADATA)
     before = stored["scored"]["kept"]
