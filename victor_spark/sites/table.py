@@ -45,7 +45,7 @@ _MOST_PAGES: Final = 1 << 40
 
 
 class Sites:
-    """The sums of each site in some rows (columns of `SUMS`), which are sorted by site."""
+    """The sums of each site in some rows (columns of `SUMS`), which are sorted by site, or by its hash."""
 
     def __init__(self, rows: pa.Table) -> None:
         sites = pc.run_end_encode(rows["site"].combine_chunks())
@@ -53,9 +53,9 @@ class Sites:
         self._rows = dict(zip(sites.values.to_pylist(), map(slice, ends, ends[1:]), strict=True))
         self._key = rows["key"].to_numpy().view(np.uint64)
         self._sums = np.array([rows[name].to_numpy() for name in evidence.SUMS], dtype=np.int64)
-        self._known: dict[str, Known] = {}
+        self._known: dict[str | int, Known] = {}
 
-    def of(self, site: str | None) -> Known | None:
+    def of(self, site: str | int | None) -> Known | None:
         """The sums of a site; None if it has no rows."""
         if site is None or site not in self._rows:
             return None

@@ -7,7 +7,6 @@ from mmap import mmap
 from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from victor_spark import pipeline, tables
@@ -206,43 +205,25 @@ def _block_structs(page: Any) -> pa.StructArray:
 
 
 def _scored_structs(documents: Sequence[Document | None], kind: pa.StructType) -> pa.StructArray:
-    """The pages as rows of `tables.SCORED`, or `SCORED_WHOLE`; null for None."""
-    there = [document for document in documents if document is not None]
-    is_whole = "probabilities" in kind.names
-    arrays = [
-        _scored_texts(name, there, is_whole) if name in tables.SCORED_TEXTS else _scored_lists(name, there)
-        for name in kind.names
-    ]
-    found = pa.StructArray.from_arrays(arrays, fields=list(kind))
-    places = np.cumsum([document is not None for document in documents]) - 1
-    missing = np.array([document is None for document in documents], dtype=bool)
-    return found.take(pa.array(places, mask=missing))
+    """The pages as the field `scored` of the table's schema; null for None."""
+    packed = kind.names[-1]
+    names = tables.PACKED_COLUMNS[packed]
+    found = [None if page is None else _scored(page, names, packed) for page in documents]
+    return pa.array(found, kind)
 
 
-def _scored_texts(name: str, documents: Sequence[Document], is_whole: bool) -> pa.Array:
-    """Of a page without tables and formulas, the plain text needs no html."""
-    if name == "repairs":
-        return pa.array([document.repairs for document in documents], pa.string())
-    texts = [document.columns.text for document in documents]
-    if name == "html":
-        texts = [each.html if is_whole or needs_html(each.columns, each.html) else "" for each in documents]
-    return pa.array([text.encode("utf-8", "replace") for text in texts], pa.string())
-
-
-def _scored_lists(name: str, documents: Sequence[Document]) -> pa.ListArray:
-    values = [_scored_values(name, document).ravel() for document in documents]
-    ends = np.cumsum([0, *map(len, values)], dtype=np.int32)
-    dtype = tables.scored_dtype(name)
-    joined = np.concatenate([np.zeros(0, dtype), *values])
-    return pa.ListArray.from_arrays(ends, joined if dtype.kind == "f" else joined.view(f"i{dtype.itemsize}"))
-
-
-def _scored_values(name: str, document: Document) -> npt.NDArray[Any]:
-    if name == "p_other":
-        return document.scores.probabilities[:, OTHER].astype(np.float32)
-    if name == "probabilities":
-        return document.scores.probabilities
-    return document.kept if name == "kept" else np.ascontiguousarray(getattr(document.columns, name))
+def _scored(page: Document, names: Sequence[str], packed: str) -> dict[str, bytes | str | None]:
+    """A scored page; of one without tables and formulas, the plain text needs no html."""
+    blocks, probabilities = page.columns, page.scores.probabilities
+    needs = packed == tables.ALL_PACKED or needs_html(blocks, page.html)
+    columns = {"kept": page.kept, "p_other": probabilities[:, OTHER], "probabilities": probabilities}
+    columns |= {name: getattr(blocks, name) for name in names if name not in columns}
+    return {
+        "repairs": page.repairs,
+        "text": blocks.text.encode("utf-8", "replace"),
+        "html": page.html.encode("utf-8", "replace") if needs else b"",
+        packed: tables.pack({name: columns[name] for name in names}),
+    }
 
 
 _NESTED: Final[dict[str, Callable[..., pa.Array]]] = {"blocks": _block_lists, "scored": _scored_structs}

@@ -7,6 +7,7 @@ one a column of `Blocks` (`tables.SCORED`). All other pages have none; their row
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import blake2b
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +27,6 @@ from victor_spark.sites.evidence import Known
 from victor_spark.sites.table import KEYED, SUMS, Sites
 from victor_spark.spark.request import CleanRequest
 from victor_spark.spark.rows import Row, StageTimer, Work, decided
-from victor_spark.tables import SCORED_TEXTS
 from victor_spark.warc import storage
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
@@ -35,10 +35,6 @@ _N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elemen
 """How many rows columns have that are tables; in the lists the rows follow each other."""
 
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
-_SUMMED: Final = frozenset(tables.SCORE_COLUMNS).union(
-    ("class_path", "letters_hash", "n_letters", "n_alpha_tokens", "n_num_tokens", "n_mix_tokens")
-)
-"""The scores and columns of blocks that sums are made of."""
 _N_PAGES: Final = 64
 _BATCH_BYTES: Final = 32 << 20
 """The most pages, and bytes of them, that are read at a time."""
@@ -49,19 +45,11 @@ UNREADABLE: Final = "scored pages can't be read"
 def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     """The rows of a batch; `scored` is a mapping of arrays and texts, or None."""
     column = batch.column("scored")
-    parts = dict(zip([field.name for field in column.type], column.flatten(), strict=True))
-    texts = {name: parts.pop(name) for name in SCORED_TEXTS if name in parts}
-    lists = {
-        name: (part.values.to_numpy(False).view(tables.scored_dtype(name)), part.offsets.to_pylist())
-        for name, part in parts.items()
-    }
-    there = column.is_valid().to_pylist()
+    packed = column.type.names[-1]
     for number, row in enumerate(batch.drop_columns(["scored"]).to_pylist()):
-        row["scored"] = None
-        if there[number]:
-            row["scored"] = {name: part[number].as_py() for name, part in texts.items()}
-            for name, (values, ends) in lists.items():
-                row["scored"][name] = values[ends[number] : ends[number + 1]]
+        row["scored"] = scored = column[number].as_py()
+        if scored is not None:
+            scored |= tables.unpack(scored.pop(packed))
         yield row
 
 
@@ -72,7 +60,7 @@ def page_of(row: Mapping[str, Any]) -> Scored:
     columns = {}
     for name in COLUMNS.keys() & stored.keys():
         values, n_rows = stored[name], _N_ROWS.get(name)
-        columns[name] = np.ascontiguousarray(values.reshape(n_rows, -1) if n_rows else values)
+        columns[name] = values.reshape(n_rows, -1) if n_rows else values
     columns["points"] = np.frombuffer(text.encode("utf-32-le"), np.uint32)
     blocks = Blocks(**{**zeros(len(stored["kept"])), **columns}, text=text, title=row["title"])
     if "probabilities" in stored:
@@ -98,8 +86,10 @@ def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
             version = tables.schema_version(file.schema_arrow)
             if version != tables.PAGES_VERSION:
                 raise OutputError(f"{UNREADABLE}: {shard.path}: they are of version {version}")
-            names = [field.name for field in file.schema_arrow.field("scored").type]
-            kept = None if text else [*_NEEDED, *(f"scored.{name}" for name in names if name in _SUMMED)]
+            packed = file.schema_arrow.field("scored").type.names[-1]
+            if packed not in tables.PACKED_COLUMNS:
+                raise OutputError(f"{UNREADABLE}: {shard.path}: another version wrote them")
+            kept = None if text else [*_NEEDED, f"scored.{packed}"]
             for group in range(file.num_row_groups):
                 n = _n_pages(file.metadata.row_group(group))
                 for batch in file.iter_batches(n, row_groups=[group], columns=kept, use_threads=False):
@@ -115,8 +105,12 @@ def _n_pages(group: Any) -> int:
     return int(max(1, min(_N_PAGES, _BATCH_BYTES // max(of_page, 1))))
 
 
-OF_FILES: Final = pa.schema([("file", pa.string()), *SUMS])
-"""A key of a site in a file of scored pages: sums over the pages of the file, later over all pages."""
+_OF_FILE: Final = SUMS.set(0, pa.field(KEYED[0], pa.int64()))
+OF_FILES: Final = pa.schema([("file", pa.int64()), *_OF_FILE])
+"""A key of a site in a file of scored pages: sums over the pages of the file, later over all pages.
+
+Hashes stand for the names of files and sites: Java sorts them faster.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +163,7 @@ def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage
             yield replace(record, status=record.row["status"], row={**record.row, "n_site_pages": None})
             continue
         row["n_site_pages"] = 1
-        if known := sites.of(row["site"]):
+        if row["site"] is not None and (known := sites.of(hashed(row["site"]))):
             row["n_site_pages"] = known.n_pages
         size = len(row["scored"]["text"] or "") + len(row["scored"].get("html") or "")
         yield replace(record, payload=bytes(size), known=known)  # as long as the page, for its time limit
@@ -198,16 +192,21 @@ def _lost(record: Record, status: str, reason: str) -> Row:
 
 
 def sites_of_file(folder: str, path: str) -> Sites:
-    """The sums over the whole crawl for the sites in one file of scored pages."""
-    parts = [SUMS.empty_table()]
-    folder = f"{folder}/file={stem(path)}"
+    """The sums over the whole crawl for the sites in one file of scored pages, by the hashes of these."""
+    parts = [_OF_FILE.empty_table()]
+    folder = f"{folder}/file={hashed(stem(path))}"
     for name in storage.files_below(folder) if storage.is_directory(folder) else ():
         if name.endswith(".parquet"):
             with storage.open_file(name) as file:
-                parts.append(pq.ParquetFile(file).read().select(SUMS.names))
+                parts.append(pq.ParquetFile(file).read().select(_OF_FILE.names))
     return Sites(pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYED]))
 
 
 def stem(path: str) -> str:
-    """The name of a file of scored pages, as that of the folder with its sums."""
+    """The name of a file of scored pages without its ending."""
     return path.rpartition("/")[2].partition(".")[0]
+
+
+def hashed(name: str) -> int:
+    """A hash of 64 bits that stands for a name."""
+    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)

@@ -26,7 +26,7 @@ from victor_spark.sites.table import EXAMPLE, KEYED, OF_SITE, SITES, SUMS, SiteT
 from victor_spark.spark import output, plan, second_pass, waves
 from victor_spark.spark.files import Files, HadoopFiles, address, new_folder, open_files, output_errors
 from victor_spark.spark.progress import many, progress_of_group
-from victor_spark.spark.second_pass import OF_FILES, stem
+from victor_spark.spark.second_pass import OF_FILES, hashed, stem
 from victor_spark.spark.session import job
 from victor_spark.spark.tasks import REPORT_DDL, Target, write_partition
 from victor_spark.warc.shard import Shard
@@ -89,7 +89,7 @@ def gather(
 
 
 def _write(spark: SparkSession, files: Files, folder: str, shards: pa.Table, n_tasks: int) -> None:
-    of_files = plan.frame(spark, shards, n=n_tasks).mapInArrow(sums_partition, tables.ddl(OF_FILES))
+    of_files = plan.frame(spark, shards, n=n_tasks).mapInArrow(_of_files, tables.ddl(OF_FILES))
     rows = totals(of_files).repartition(n_tasks, "file").sortWithinPartitions("file", *KEYED)
     if isinstance(files, HadoopFiles):  # reached by Spark alone
         rows.write.partitionBy("file").option("compression", "zstd").parquet(f"{files.location}/{folder}")
@@ -100,20 +100,33 @@ def _write(spark: SparkSession, files: Files, folder: str, shards: pa.Table, n_t
 
 def totals(rows: DataFrame) -> DataFrame:
     """The rows of files with the sums over all rows, without keys that only one page has."""
-    same = Window.partitionBy(*KEYED)
+    same = Window.partitionBy(*reversed(KEYED))  # sorted by the key first, which few rows share
     summed = [sf.sum(name).over(same).alias(name) for name in evidence.SUMS]
     return rows.select("file", *KEYED, *summed).where(f"{evidence.SUMS[0]} > 1 AND file IS NOT NULL")
 
 
 def sums_partition(
-    batches: Iterable[pa.RecordBatch], *, schema: pa.Schema = OF_FILES
+    batches: Iterable[pa.RecordBatch], *, schema: pa.Schema = SUMS
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of files of scored pages, and of tables of sites → batches of `schema`: OF_FILES or SITES."""
+    """Batches of files of scored pages, and of tables of sites → batches of `schema`: SUMS or SITES."""
     for batch in batches:
         for row in batch.to_pylist():
             shard = plan.shard(row)
             is_table = shard.kind == "sites"
             yield from table.batches(shard.path, schema) if is_table else _of_file(shard, schema)
+
+
+def _of_files(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same as batches of OF_FILES; `file` is null for tables of sites."""
+    for batch in batches:
+        for row in range(len(batch)):
+            shard, shards = plan.shard(batch.slice(row, 1).to_pylist()[0]), batch.slice(row, 1)
+            file = pa.scalar(None if shard.kind == "sites" else hashed(stem(shard.path)), pa.int64())
+            for found in sums_partition([shards]):
+                names = found[KEYED[0]].dictionary_encode()
+                sites = pa.array(map(hashed, names.dictionary.to_pylist()), pa.int64()).take(names.indices)
+                columns = [pa.repeat(file, len(found)), sites, *found.columns[1:]]
+                yield pa.RecordBatch.from_arrays(columns, schema=OF_FILES)
 
 
 def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -133,10 +146,10 @@ def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
             _add_examples(examples.setdefault(row["site"], {}), blocks, of_keys)
         n_waiting += len(found)
         if n_waiting > _N_WAITING:
-            yield _summed(shard, sites, examples, schema)
+            yield _summed(sites, examples, schema)
             sites, examples, n_waiting = {}, {}, 0
     if sites:
-        yield _summed(shard, sites, examples, schema)
+        yield _summed(sites, examples, schema)
 
 
 def _add_examples(found: Examples, blocks: Blocks, of_keys: Iterable[tuple[int, int]]) -> None:
@@ -149,7 +162,7 @@ def _add_examples(found: Examples, blocks: Blocks, of_keys: Iterable[tuple[int, 
 
 
 def _summed(
-    shard: Shard, sites: dict[str, list[Contributions]], examples: dict[str, Examples], schema: pa.Schema
+    sites: dict[str, list[Contributions]], examples: dict[str, Examples], schema: pa.Schema
 ) -> pa.RecordBatch:
     """One row for each key of each site."""
     of_site = np.array([OF_SITE], np.int64).view(np.uint64)  # the key of the row that counts a site's pages
@@ -159,9 +172,7 @@ def _summed(
     key = np.concatenate([part.key for part in parts]).view(np.int64)
     sums = np.concatenate([part.sums for part in parts], axis=1)
     columns = {"site": names, "key": pa.array(key), **dict(zip(evidence.SUMS, sums, strict=True))}
-    if "file" in schema.names:
-        columns["file"] = pa.repeat(pa.scalar(stem(shard.path)), len(key))
-    else:
+    if "example" in schema.names:
         keyed = zip(names.to_pylist(), key.tolist(), strict=True)
         found = [examples[site].get(key, (None,) * 4)[1:] for site, key in keyed]
         columns |= dict(zip(table.EXAMPLE.names, zip(*found, strict=True), strict=True))

@@ -25,6 +25,7 @@ from victor_spark.spark.counts import Counts, Entry, of_files
 from victor_spark.spark.files import Files, HadoopFiles
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
+from victor_spark.spark.request import FIRST_PASS
 from victor_spark.spark.rows import STAGES
 from victor_spark.spark.second_pass import UNREADABLE
 
@@ -123,7 +124,8 @@ def clean(writing: Writing, wave: int) -> Written:
     with _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n_tasks):
         staged = f"{files.location}/{output.staged(writing.run_id, wave)}"
         planned = plan.frame(writing.spark, splits, n=n_tasks)
-        target = tasks.Target(staged, writing.task.request.schema, rows.folders)
+        writer = tasks.BETWEEN_PASSES if writing.task.request.passing == FIRST_PASS else tasks.PARQUET
+        target = tasks.Target(staged, writing.task.request.schema, rows.folders, writer=writer)
         cleaning = partial(tasks.clean_partition, task=writing.task, seconds=seconds)
         spark_writes = isinstance(files, HadoopFiles)  # tasks cannot write there themselves
         if spark_writes or rows.file_bytes or writing.task.request.spark.engine == "rdd":
