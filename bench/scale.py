@@ -100,7 +100,7 @@ def main() -> int:
     turns: dict[str, list[Turn]] = {PLAIN: [], "local[2]": [], "cluster": []}
     with shards(arguments.shards) as chosen, tempfile.TemporaryDirectory(prefix="victor-bench-") as name:
         folder = Path(name)
-        crawl = _crawl(chosen, folder / "crawl", arguments.pages)
+        crawl = crawl_of(chosen, folder / "crawl", arguments.pages)
         with standalone.running(_made(folder / "cluster"), _environment()) as cluster:
             for number in range(arguments.rounds):
                 turns[PLAIN].append(_reported(PLAIN, _two_processes(crawl, folder)))
@@ -128,7 +128,7 @@ def _reported(way: str, turn: Turn) -> Turn:
     return turn
 
 
-def _crawl(chosen: Sequence[Shard], folder: Path, n_pages: int) -> Path:
+def crawl_of(chosen: Sequence[Shard], folder: Path, n_pages: int) -> Path:
     """The shards again and again under other names, in two equal halves, until there are enough pages."""
     sizes = {shard.path: sum(1 for _ in reading.read(shard)) for shard in chosen}
     n = 0
