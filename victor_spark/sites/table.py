@@ -120,6 +120,7 @@ class SiteTable:
         self.grouping = ""
         self._metadata: dict[str, pq.FileMetaData] = {}
         self._groups = sorted(group for path in self.paths for group in self._row_groups(path))
+        self.n_rows = sum(metadata.num_rows for metadata in self._metadata.values())
         self._firsts, self._lasts = [first for first, *_ in self._groups], [one[1] for one in self._groups]
         if any(last > first for last, first in zip(self._lasts, self._firsts[1:], strict=False)):
             raise InputError(f"{folder}: its rows are not sorted by site, or are of two tables")

@@ -7,18 +7,22 @@ that has the key. So no task holds a whole site: a large one has as many rows as
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
 from uuid import uuid4
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from victor_spark import tables
-from victor_spark.blocks import Blocks
+from victor_spark.blocks import Blocks, UInt64
 from victor_spark.errors import OutputError, UsageError
 from victor_spark.html import tags
+from victor_spark.kernels.num import GOLDEN
 from victor_spark.logs import log
 from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
@@ -80,29 +84,119 @@ def gather(
     context.addJobTag(group)
     context.setJobGroup(group, "victor clean, sums of sites", interruptOnCancel=True)
     with progress_of_group(context):
-        shards = scored_files(files, sizes)
+        shards, n_rows = scored_files(files, sizes), sum(sizes.values()) // _BYTES_A_ROW
         if earlier is not None:
-            shards = pa.concat_tables([shards, table_files(earlier)])
-        _write(spark, files, folder, shards, n_tasks)
+            shards, n_rows = pa.concat_tables([shards, table_files(earlier)]), n_rows + earlier.n_rows
+        _write(spark, files, folder, shards, n_tasks, n_rows)
     files.write(KNOWN, output.dumped({"folder": folder, "files": sorted(sizes)}))
     return folder
 
 
-def _write(spark: SparkSession, files: Files, folder: str, shards: pa.Table, n_tasks: int) -> None:
-    of_files = plan.frame(spark, shards, n=n_tasks).mapInArrow(_of_files, tables.ddl(OF_FILES))
-    rows = totals(of_files).repartition(n_tasks, "file").sortWithinPartitions("file", *KEYED)
-    if isinstance(files, HadoopFiles):  # reached by Spark alone
-        rows.write.partitionBy("file").option("compression", "zstd").parquet(f"{files.location}/{folder}")
-    else:
-        target = Target(f"{files.location}/{folder}", OF_FILES, ("file",), is_sorted=True)
-        rows.mapInArrow(partial(write_partition, target=target), REPORT_DDL).collect()
+def _write(
+    spark: SparkSession, files: Files, folder: str, shards: pa.Table, n_tasks: int, n_rows: int
+) -> None:
+    packed = partial(_packed, n_buckets=max(n_tasks, -(-n_rows // _N_IN_BUCKET)))
+    of_files = plan.frame(spark, shards, n=n_tasks).mapInArrow(packed, tables.ddl(_PACKED))
+    buckets = of_files.repartition(n_tasks, "bucket").sortWithinPartitions("bucket")
+    totals = buckets.mapInArrow(_added_up, tables.ddl(_PACKED))
+    rows = totals.repartition(n_tasks, "file").sortWithinPartitions("file")
+    before = str(spark.conf.get(_BATCH_ROWS))
+    spark.conf.set(_BATCH_ROWS, _N_PACKED)
+    try:
+        if isinstance(files, HadoopFiles):  # reached by Spark alone
+            writer = rows.mapInArrow(_unpacked, tables.ddl(OF_FILES)).write.partitionBy("file")
+            writer.option("compression", "zstd").parquet(f"{files.location}/{folder}")
+        else:
+            target = Target(f"{files.location}/{folder}", OF_FILES, ("file",), is_sorted=True)
+            rows.mapInArrow(partial(write_partition, target=target, clean=_unpacked), REPORT_DDL).collect()
+    finally:
+        spark.conf.set(_BATCH_ROWS, before)
 
 
-def totals(rows: DataFrame) -> DataFrame:
-    """The rows of files with the sums over all rows, without keys that only one page has."""
-    same = Window.partitionBy(*reversed(KEYED))  # sorted by the key first, which few rows share
-    summed = [sf.sum(name).over(same).alias(name) for name in evidence.SUMS]
-    return rows.select("file", *KEYED, *summed).where(f"{evidence.SUMS[0]} > 1 AND file IS NOT NULL")
+_BATCH_ROWS: Final = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_N_PACKED: Final = 64
+_N_IN_BUCKET: Final = 1 << 19
+_BYTES_A_ROW: Final = 150
+"""Bytes of scored pages for each row of their sums, about."""
+
+_PACKED: Final = pa.schema([("bucket", pa.int64()), ("file", pa.int64()), ("rows", pa.binary())])
+"""Rows of a file whose keys hash to the same bucket, as bytes: Java takes ten times as long for single rows."""
+
+_Rows = npt.NDArray[np.int64]
+"""The columns of `OF_FILES` after `file`, one a row: (4, n)."""
+
+
+def _packed(batches: Iterable[pa.RecordBatch], *, n_buckets: int) -> Iterator[pa.RecordBatch]:
+    """Batches of files of scored pages, and of tables of sites → rows of these; `file` is null for tables."""
+    for batch in batches:
+        for number in range(len(batch)):
+            shards = batch.slice(number, 1)
+            shard = plan.shard(shards.to_pylist()[0])
+            file = None if shard.kind == "sites" else hashed(stem(shard.path))
+            for found in sums_partition([shards]):
+                names = found[KEYED[0]].dictionary_encode()
+                sites = np.array([*map(hashed, names.dictionary.to_pylist())], np.int64)
+                columns = (column.to_numpy() for column in found.columns[1:])
+                rows: _Rows = np.stack([sites[names.indices.to_numpy()], *columns])
+                of_rows = (_keys(rows) >> _HIGH_BITS) % np.uint64(n_buckets)
+                order = np.argsort(of_rows, kind="stable")
+                buckets, first = np.unique(of_rows[order], return_index=True)
+                parts = np.split(rows[:, order], first[1:], axis=1)
+                yield _batch(buckets.tolist(), [file] * len(parts), parts)
+
+
+def _batch(buckets: list[int], files: list[int | None], parts: list[_Rows]) -> pa.RecordBatch:
+    columns = {"bucket": buckets, "file": files, "rows": [part.tobytes() for part in parts]}
+    return pa.RecordBatch.from_pydict(columns, _PACKED)
+
+
+_HIGH_BITS: Final = np.uint64(32)
+
+
+def _keys(rows: _Rows) -> UInt64:
+    """One hash for the site and the key of each row."""
+    site, key = rows[:2].view(np.uint64)
+    return site * np.uint64(GOLDEN) ^ key
+
+
+def _groups(
+    batches: Iterable[pa.RecordBatch], name: str
+) -> Iterator[tuple[list[dict[str, Any]], list[_Rows]]]:
+    """The packed rows with the same value in a column that they are sorted by, and their content."""
+    rows = (row for batch in batches for row in batch.to_pylist())
+    for _, group in groupby(rows, key=itemgetter(name)):
+        parts = list(group)
+        yield parts, [np.frombuffer(part["rows"], np.int64).reshape(len(OF_FILES) - 1, -1) for part in parts]
+
+
+def _added_up(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows with the sums over all files, without keys that only one page has. No task holds a site."""
+    for packed, parts in _groups(batches, "bucket"):
+        rows = np.concatenate(parts, axis=1)
+        _, place = np.unique(_keys(rows), return_inverse=True)
+        for sums in rows[2:]:  # whole numbers below 2 ** 53: exact in any order
+            sums[:] = np.bincount(place, sums)[place]
+        ends = np.cumsum([part.shape[1] for part in parts])
+        totals = [part[:, part[2] > 1] for part in np.split(rows, ends[:-1], axis=1)]
+        there = [
+            (row, part)
+            for row, part in zip(packed, totals, strict=True)
+            if row["file"] is not None and part.size
+        ]
+        yield _batch(
+            [row["bucket"] for row, _ in there],
+            [row["file"] for row, _ in there],
+            [part for _, part in there],
+        )
+
+
+def _unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows of OF_FILES, those of a file together, in the order of site and key."""
+    for packed, parts in _groups(batches, "file"):
+        rows = np.concatenate(parts, axis=1)
+        rows = rows[:, np.lexsort((rows[1], rows[0]))]
+        file = pa.repeat(pa.scalar(packed[0]["file"]), rows.shape[1])
+        yield pa.RecordBatch.from_arrays([file, *map(pa.array, rows)], schema=OF_FILES)
 
 
 def sums_partition(
@@ -114,19 +208,6 @@ def sums_partition(
             shard = plan.shard(row)
             is_table = shard.kind == "sites"
             yield from table.batches(shard.path, schema) if is_table else _of_file(shard, schema)
-
-
-def _of_files(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same as batches of OF_FILES; `file` is null for tables of sites."""
-    for batch in batches:
-        for row in range(len(batch)):
-            shard, shards = plan.shard(batch.slice(row, 1).to_pylist()[0]), batch.slice(row, 1)
-            file = pa.scalar(None if shard.kind == "sites" else hashed(stem(shard.path)), pa.int64())
-            for found in sums_partition([shards]):
-                names = found[KEYED[0]].dictionary_encode()
-                sites = pa.array(map(hashed, names.dictionary.to_pylist()), pa.int64()).take(names.indices)
-                columns = [pa.repeat(file, len(found)), sites, *found.columns[1:]]
-                yield pa.RecordBatch.from_arrays(columns, schema=OF_FILES)
 
 
 def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
