@@ -1,6 +1,10 @@
 """The pages table is the contract's, and Spark's idea of it is derived from Arrow's."""
 
+import numpy as np
 import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from victor_spark import tables
 
@@ -68,3 +72,25 @@ def test_ddl_names_every_column_with_sparks_type() -> None:
         "blocks array<struct<start: int, end: int, text: string, label: string, role: string, "
         "p_header: double, p_text: double, p_other: double, template_share: float>>"
     )
+
+
+@given(st.sets(st.sampled_from(sorted(tables._TYPES))), st.integers(0, 3))
+def test_packed_columns_are_unpacked_as_they_were(names: set[str], n: int) -> None:
+    """Empty ones are left out: they are those that a page without them has."""
+    chance = np.random.default_rng(n)
+    columns = {
+        name: chance.integers(0, 2, chance.integers(0, 9) * n).astype(tables._TYPES[name]) for name in names
+    }
+    found = tables.unpack(tables.pack(columns))
+    assert found.keys() == {name for name, column in columns.items() if column.size}
+    for name, column in found.items():
+        assert column.dtype == columns[name].dtype
+        assert column.flags.aligned
+        assert column.tolist() == columns[name].tolist()
+
+
+def test_damaged_packed_columns_raise_an_error() -> None:
+    packed = tables.pack({"kept": np.ones(9, dtype=bool), "start": np.arange(9, dtype=np.int32)})
+    for end in (0, 7, len(packed) // 2, len(packed) - 1):
+        with pytest.raises(ValueError, match="buffer"):
+            tables.unpack(packed[:end])

@@ -107,28 +107,20 @@ RECORDS: Final = pa.schema(
 )
 """One row per HTML record that is not cleaned; `status` is ok if it could be."""
 
-
-SCORED_TEXTS: Final = ("repairs", "text", "html")
-PACKED, ALL_PACKED = "columns", "all_columns"
-_SCORES_OF_BLOCKS: Final = {"p_other": np.float32, "probabilities": np.float64, "kept": np.bool_}
-_PACKABLE: Final = sorted(
-    [
-        *((name, np.dtype(kind)) for name, kind in _SCORES_OF_BLOCKS.items()),
-        *((name, column.dtype) for name, column in COLUMNS.items() if name != "points"),
-    ],
-    key=lambda column: -column[1].itemsize,  # so that each column begins at a multiple of its size
-)
-_DECISIVE: Final = [name for name, column in COLUMNS.items() if DECISIVE in column.notes]
-PACKED_COLUMNS: Final = {
-    PACKED: ("kept", "p_other", *_DECISIVE),
-    ALL_PACKED: tuple(name for name, _ in _PACKABLE if name != "p_other"),
-}
-"""The scores and columns of `Blocks` in each kind of packed columns."""
-_SCORED, _SCORED_WHOLE = (
-    pa.field("scored", pa.struct([*((name, pa.string()) for name in SCORED_TEXTS), (packed, pa.binary())]))
-    for packed in PACKED_COLUMNS
-)
+_SCORED: Final = {"repairs": pa.string(), "text": pa.string(), "html": pa.binary(), "columns": pa.binary()}
+SCORED: Final = pa.field("scored", pa.struct(list(_SCORED.items())))
 """Block rows between the passes of `victor clean --by-site`; null for a page that no cleaner got."""
+
+_TYPES: Final[dict[str, np.dtype[Any]]] = {
+    **{name: column.dtype for name, column in COLUMNS.items() if name != "points"},
+    "probabilities": np.dtype(np.float64),
+    "p_other": np.dtype(np.float32),
+    "kept": np.dtype(np.bool_),
+}
+_IN_ORDER: Final = sorted(_TYPES, key=lambda name: -_TYPES[name].itemsize)  # so that each is aligned
+PACKED: Final = ("kept", "p_other", *(name for name, column in COLUMNS.items() if DECISIVE in column.notes))
+PACKED_WHOLE: Final = tuple(name for name in _IN_ORDER if name != "p_other")
+"""The scores and columns of `Blocks` that decisions and plain text need, and those for all options."""
 
 
 def pack(columns: Mapping[str, npt.NDArray[Any]]) -> bytes:
@@ -136,27 +128,23 @@ def pack(columns: Mapping[str, npt.NDArray[Any]]) -> bytes:
 
     Parquet takes three times as long for a list in each column.
     """
-    there = {name: columns[name].astype(dtype, copy=False) for name, dtype in _PACKABLE if name in columns}
-    sizes = [there[name].size if name in there else 0 for name, _ in _PACKABLE]
-    return b"".join([np.array(sizes, np.int64).tobytes(), *(each.tobytes() for each in there.values())])
+    sizes = [columns[name].size if name in columns else 0 for name in _IN_ORDER]
+    numbers = [columns[name].astype(_TYPES[name]).tobytes() for name in _IN_ORDER if name in columns]
+    return b"".join([np.array(sizes, np.int64).tobytes(), *numbers])
 
 
 def unpack(packed: bytes) -> dict[str, npt.NDArray[Any]]:
     """The columns that are not empty, each in one dimension; ValueError if they are damaged."""
-    place, found = 8 * len(_PACKABLE), {}
-    sizes = np.frombuffer(packed, np.int64, len(_PACKABLE)).tolist()
-    for (name, dtype), size in zip(_PACKABLE, sizes, strict=True):
+    place, found = 8 * len(_IN_ORDER), dict[str, npt.NDArray[Any]]()
+    for name, size in zip(_IN_ORDER, np.frombuffer(packed, np.int64, len(_IN_ORDER)).tolist(), strict=True):
         if size:
-            found[name] = np.frombuffer(packed, dtype, size, place)
-            place += size * dtype.itemsize
+            found[name] = np.frombuffer(packed, _TYPES[name], size, place)
+            place += found[name].nbytes
     return found
 
 
-ON_REQUEST: Final = {name: pa.field(name, kind) for name, kind, _ in _ON_REQUEST} | {
-    "scored": _SCORED,
-    "scored_whole": _SCORED_WHOLE,
-}
-"""The fields of all columns on request, with the block rows; a run has at most one kind of these."""
+ON_REQUEST: Final = {name: pa.field(name, kind) for name, kind, _ in _ON_REQUEST} | {"scored": SCORED}
+"""The fields of all columns on request, with the block rows."""
 
 _DDL_NAMES: Final = {
     pa.string(): "string",

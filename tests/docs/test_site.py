@@ -40,7 +40,7 @@ def test_the_tables_of_columns_and_statuses_are_those_of_the_code(reference: Mod
 
 
 def test_every_column_that_users_see_has_a_meaning() -> None:
-    assert set(tables.MEANINGS) == {*tables.PAGES.names, *tables.ON_REQUEST} - {"scored", "scored_whole"}
+    assert set(tables.MEANINGS) == {*tables.PAGES.names, *tables.ON_REQUEST} - {"scored"}
 
 
 def test_every_command_has_a_page_with_all_its_options(reference: ModuleType) -> None:

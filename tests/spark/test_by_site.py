@@ -258,6 +258,11 @@ def test_scored_pages_of_another_version_are_refused(kept: Whole, tmp_path: Path
     pq.write_table(table.replace_schema_metadata({VERSION_KEY: "1"}), older)
     with pytest.raises(OutputError, match=r"scored pages can't be read: .*older.*: they are of version 1"):
         next(second_pass.stored_rows(Shard(str(older), 1, "scored")))
+    place = table.schema.get_field_index("scored")
+    lists = pa.array([{"start": [0]}] * len(table))
+    pq.write_table(table.set_column(place, "scored", lists), older)
+    with pytest.raises(OutputError, match=r"scored pages can't be read: .*older.*: another version wrote"):
+        next(second_pass.stored_rows(Shard(str(older), 1, "scored")))
 
 
 def test_large_scored_pages_are_read_few_at_a_time(tmp_path: Path) -> None:

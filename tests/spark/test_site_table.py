@@ -9,10 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 import victor_spark
@@ -24,10 +27,11 @@ from victor_spark.pipeline import PageCleaner, Settings
 from victor_spark.preparation import handed_over
 from victor_spark.sites import table
 from victor_spark.sites.table import SITES, SUMS, SiteTable
-from victor_spark.spark import waves
+from victor_spark.spark import site_sums, waves
 from victor_spark.spark.output import LEDGER
 from victor_spark.spark.request import CleanRequest, SiteOptions, SparkOptions
 from victor_spark.spark.run import run
+from victor_spark.spark.second_pass import OF_FILES
 
 pytestmark = pytest.mark.spark
 
@@ -349,3 +353,36 @@ def test_a_site_that_fills_several_row_groups_is_read_whole(tmp_path: Path, has_
         of_site = sites.of(name * length)
         assert of_site is not None
         assert len(of_site.of_keys) == n_keys
+
+
+KEYS = st.tuples(st.integers(-2, 2), st.integers(-(2**63), 2**63 - 1) | st.integers(0, 3))
+SUMS_OF_FILE = st.dictionaries(KEYS, st.tuples(st.integers(1, 9), st.integers(-(2**40), 2**40)), min_size=1)
+
+
+@given(st.lists(SUMS_OF_FILE, min_size=1, max_size=4), st.booleans(), st.integers(1, 5))
+def test_the_sums_of_each_file_are_those_over_all_files_whatever_the_number_of_buckets(
+    of_files: list[dict[tuple[int, int], tuple[int, int]]], is_table: bool, n_buckets: int
+) -> None:
+    """With `is_table`, the last file is a table of sites: its sums are added, and it gets none back."""
+    total: dict[tuple[int, int], np.ndarray] = {}
+    packed = []
+    files = [*range(len(of_files) - is_table), *[None] * is_table]
+    for file, of_file in zip(files, of_files, strict=True):
+        for key, sums in of_file.items():
+            total[key] = total.get(key, 0) + np.array(sums)
+        of_rows = np.array([(*key, *sums) for key, sums in of_file.items()], np.int64).T.copy()
+        packed.append(site_sums._in_buckets(of_rows, file, n_buckets))
+
+    def shuffled(batches: list[pa.RecordBatch], name: str) -> list[pa.RecordBatch]:
+        table_ = pa.Table.from_batches(batches, site_sums._PACKED).sort_by(name)
+        return [*table_.to_batches(max_chunksize=2)]
+
+    added = list(site_sums._added_up(shuffled(packed, "bucket")))
+    found = pa.Table.from_batches(site_sums._unpacked(shuffled(added, "file")), OF_FILES)
+    expected = [
+        (file, *key, *total[key].tolist())
+        for file, of_file in zip(files, of_files, strict=True)
+        for key in sorted(of_file)
+        if file is not None and total[key][0] > 1
+    ]
+    assert list(zip(*found.to_pydict().values(), strict=True)) == expected

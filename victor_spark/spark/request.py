@@ -204,15 +204,18 @@ class CleanRequest:
     @property
     def schema(self) -> pa.Schema:
         """The pages table that this run, or this pass of it, writes."""
-        names, cleaning = set(self.rows.columns), self.cleaning
+        names = set(self.rows.columns)
         if self.passing == FIRST_PASS:
-            # Whether the second pass looks at more of a page than its text and layout.
-            is_whole = bool(cleaning.without or cleaning.including or cleaning.templates)
-            is_whole = is_whole or not names.isdisjoint(("blocks", "markdown"))
-            names |= {"site", "crawl", "scored_whole" if is_whole else "scored"}
+            names |= {"site", "crawl", "scored"}
         elif self.sites.by_site:
             names |= set(tables.BY_SITE)
         return tables.pages(*names)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the second pass looks at more of a page than its text and layout."""
+        options = (self.cleaning.without, self.cleaning.including, self.cleaning.templates)
+        return any(options) or not {"blocks", "markdown"}.isdisjoint(self.rows.columns)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -74,8 +74,7 @@ class RowBatch:
                 self._n_bytes += len(encoded)
             elif isinstance(value, bytes):
                 self._n_bytes += len(value)
-        if page := kept.get("scored"):
-            self._n_bytes += len(page.columns.text) + len(page.html) + _BLOCK_BYTES * page.n_blocks
+        self._n_bytes += sum(map(len, filter(None, (kept.get("scored") or {}).values())))
         self._n_bytes += _ROW_BYTES + _BLOCK_BYTES * len(kept.get("blocks") or ())
         self._rows.append(kept)
 
@@ -83,8 +82,8 @@ class RowBatch:
         """The rows so far, which are removed."""
         rows, self._rows, self._n_bytes = self._rows, [], 0
         columns = [
-            _NESTED[field.name]([row[field.name] for row in rows], field.type)
-            if field.name in _NESTED
+            _block_lists([row[field.name] for row in rows])
+            if field.name == "blocks"
             else pa.array([row[field.name] for row in rows], field.type)
             for field in self._schema
         ]
@@ -177,7 +176,7 @@ def row_batches(
         yield waiting.take()
 
 
-def _block_lists(pages: Sequence[BlockSequence | None], _: pa.DataType) -> pa.ListArray:
+def _block_lists(pages: Sequence[BlockSequence | None]) -> pa.ListArray:
     """The blocks of all rows as one list column, filled by columns; null where there was no page."""
     lengths = [0 if page is None else len(page) for page in pages]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
@@ -204,29 +203,18 @@ def _block_structs(page: Any) -> pa.StructArray:
     return pa.StructArray.from_arrays(arrays, fields=list(tables.BLOCK))
 
 
-def _scored_structs(documents: Sequence[Document | None], kind: pa.StructType) -> pa.StructArray:
-    """The pages as the field `scored` of the table's schema; null for None."""
-    packed = kind.names[-1]
-    names = tables.PACKED_COLUMNS[packed]
-    found = [None if page is None else _scored(page, names, packed) for page in documents]
-    return pa.array(found, kind)
-
-
-def _scored(page: Document, names: Sequence[str], packed: str) -> dict[str, bytes | str | None]:
+def _scored(page: Document, *, is_whole: bool) -> Row:
     """A scored page; of one without tables and formulas, the plain text needs no html."""
     blocks, probabilities = page.columns, page.scores.probabilities
-    needs = packed == tables.ALL_PACKED or needs_html(blocks, page.html)
-    columns = {"kept": page.kept, "p_other": probabilities[:, OTHER], "probabilities": probabilities}
-    columns |= {name: getattr(blocks, name) for name in names if name not in columns}
+    names = tables.PACKED_WHOLE if is_whole else tables.PACKED
+    scores = {"kept": page.kept, "p_other": probabilities[:, OTHER], "probabilities": probabilities}
+    columns = {name: scores[name] if name in scores else getattr(blocks, name) for name in names}
     return {
         "repairs": page.repairs,
         "text": blocks.text.encode("utf-8", "replace"),
-        "html": page.html.encode("utf-8", "replace") if needs else b"",
-        packed: tables.pack({name: columns[name] for name in names}),
+        "html": page.html.encode("utf-8", "replace") if is_whole or needs_html(blocks, page.html) else b"",
+        "columns": tables.pack(columns),
     }
-
-
-_NESTED: Final[dict[str, Callable[..., pa.Array]]] = {"blocks": _block_lists, "scored": _scored_structs}
 
 
 class StageTimer:
@@ -285,7 +273,7 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     timer = StageTimer()
     write = pipeline.telling_text if request.passing == FIRST_PASS else plain_text
     clean = pipeline.cleaning(request.cleaning, models, timer, write)
-    schema = request.schema
+    schema, is_whole = request.schema, request.is_whole
 
     def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
         return timer.reading(reading.read(shard, request.reading, attempt))
@@ -298,7 +286,7 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
             if request.passing == FIRST_PASS and document.scores.expected_f1 is not None:
                 scored = replace(document, text="", markup=None)  # the second pass makes it anew
                 made = document_row(record, scored)
-                made |= {**stated(document), "text": None, "scored": scored}
+                made |= {**stated(document), "text": None, "scored": _scored(scored, is_whole=is_whole)}
             else:
                 made = document_row(record, document, schema.names)
         if request.passing == FIRST_PASS:

@@ -45,11 +45,10 @@ UNREADABLE: Final = "scored pages can't be read"
 def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     """The rows of a batch; `scored` is a mapping of arrays and texts, or None."""
     column = batch.column("scored")
-    packed = column.type.names[-1]
     for number, row in enumerate(batch.drop_columns(["scored"]).to_pylist()):
         row["scored"] = scored = column[number].as_py()
         if scored is not None:
-            scored |= tables.unpack(scored.pop(packed))
+            scored |= tables.unpack(scored.pop("columns"))
         yield row
 
 
@@ -70,7 +69,7 @@ def page_of(row: Mapping[str, Any]) -> Scored:
         probabilities = np.stack([np.zeros_like(other), 1.0 - other, other], axis=1)
         scores = Scores(probabilities, stored["kept"], row.get("expected_f1"))
     return Scored(
-        Page(stored.get("html") or "", blocks, row["url"], row["title"], row["language"]),
+        Page((stored.get("html") or b"").decode(), blocks, row["url"], row["title"], row["language"]),
         scores,
         row["language_score"],
         row["content_charset"],
@@ -86,10 +85,9 @@ def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
             version = tables.schema_version(file.schema_arrow)
             if version != tables.PAGES_VERSION:
                 raise OutputError(f"{UNREADABLE}: {shard.path}: they are of version {version}")
-            packed = file.schema_arrow.field("scored").type.names[-1]
-            if packed not in tables.PACKED_COLUMNS:
+            if file.schema_arrow.field("scored").type != tables.SCORED.type:
                 raise OutputError(f"{UNREADABLE}: {shard.path}: another version wrote them")
-            kept = None if text else [*_NEEDED, f"scored.{packed}"]
+            kept = None if text else [*_NEEDED, "scored.columns"]
             for group in range(file.num_row_groups):
                 n = _n_pages(file.metadata.row_group(group))
                 for batch in file.iter_batches(n, row_groups=[group], columns=kept, use_threads=False):

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from victor_spark import tables
-from victor_spark.blocks import Blocks, UInt64
+from victor_spark.blocks import Blocks
 from victor_spark.errors import OutputError, UsageError
 from victor_spark.html import tags
 from victor_spark.kernels.num import GOLDEN
@@ -120,7 +120,7 @@ _BYTES_A_ROW: Final = 150
 """Bytes of scored pages for each row of their sums, about."""
 
 _PACKED: Final = pa.schema([("bucket", pa.int64()), ("file", pa.int64()), ("rows", pa.binary())])
-"""Rows of a file whose keys hash to the same bucket, as bytes: Java takes ten times as long for single rows."""
+"""Rows of a file whose keys hash to the same bucket, as bytes: Java takes longer for single rows."""
 
 _Rows = npt.NDArray[np.int64]
 """The columns of `OF_FILES` after `file`, one a row: (4, n)."""
@@ -137,34 +137,23 @@ def _packed(batches: Iterable[pa.RecordBatch], *, n_buckets: int) -> Iterator[pa
                 names = found[KEYED[0]].dictionary_encode()
                 sites = np.array([*map(hashed, names.dictionary.to_pylist())], np.int64)
                 columns = (column.to_numpy() for column in found.columns[1:])
-                rows: _Rows = np.stack([sites[names.indices.to_numpy()], *columns])
-                of_rows = (_keys(rows) >> _HIGH_BITS) % np.uint64(n_buckets)
-                order = np.argsort(of_rows, kind="stable")
-                buckets, first = np.unique(of_rows[order], return_index=True)
-                parts = np.split(rows[:, order], first[1:], axis=1)
-                yield _batch(buckets.tolist(), [file] * len(parts), parts)
+                yield _in_buckets(np.stack([sites[names.indices.to_numpy()], *columns]), file, n_buckets)
 
 
-def _batch(buckets: list[int], files: list[int | None], parts: list[_Rows]) -> pa.RecordBatch:
-    columns = {"bucket": buckets, "file": files, "rows": [part.tobytes() for part in parts]}
-    return pa.RecordBatch.from_pydict(columns, _PACKED)
-
-
-_HIGH_BITS: Final = np.uint64(32)
-
-
-def _keys(rows: _Rows) -> UInt64:
-    """One hash for the site and the key of each row."""
+def _in_buckets(rows: _Rows, file: int | None, n_buckets: int) -> pa.RecordBatch:
     site, key = rows[:2].view(np.uint64)
-    return site * np.uint64(GOLDEN) ^ key
+    buckets = (site * np.uint64(GOLDEN) ^ key) % np.uint64(n_buckets)
+    order = np.argsort(buckets, kind="stable")
+    found, first = np.unique(buckets[order], return_index=True)
+    parts = zip(found.tolist(), np.split(rows[:, order], first[1:], axis=1), strict=True)
+    packed = [{"bucket": bucket, "file": file, "rows": part.tobytes()} for bucket, part in parts]
+    return pa.RecordBatch.from_pylist(packed, _PACKED)
 
 
-def _groups(
-    batches: Iterable[pa.RecordBatch], name: str
-) -> Iterator[tuple[list[dict[str, Any]], list[_Rows]]]:
-    """The packed rows with the same value in a column that they are sorted by, and their content."""
-    rows = (row for batch in batches for row in batch.to_pylist())
-    for _, group in groupby(rows, key=itemgetter(name)):
+def _groups(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[tuple[list[Any], list[_Rows]]]:
+    """The packed rows with the same value in a column that they are sorted by, and what is in them."""
+    packed = (row for batch in batches for row in batch.to_pylist())
+    for _, group in groupby(packed, key=itemgetter(name)):
         parts = list(group)
         yield parts, [np.frombuffer(part["rows"], np.int64).reshape(len(OF_FILES) - 1, -1) for part in parts]
 
@@ -173,21 +162,20 @@ def _added_up(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Rows with the sums over all files, without keys that only one page has. No task holds a site."""
     for packed, parts in _groups(batches, "bucket"):
         rows = np.concatenate(parts, axis=1)
-        _, place = np.unique(_keys(rows), return_inverse=True)
-        for sums in rows[2:]:  # whole numbers below 2 ** 53: exact in any order
-            sums[:] = np.bincount(place, sums)[place]
-        ends = np.cumsum([part.shape[1] for part in parts])
-        totals = [part[:, part[2] > 1] for part in np.split(rows, ends[:-1], axis=1)]
-        there = [
-            (row, part)
-            for row, part in zip(packed, totals, strict=True)
-            if row["file"] is not None and part.size
+        order = np.lexsort((rows[0], rows[1]))
+        of_keys = rows[:2, order]
+        differs = (of_keys[:, 1:] != of_keys[:, :-1]).any(axis=0)
+        first = np.concatenate([[0], np.flatnonzero(differs) + 1])
+        sizes = np.diff(first, append=len(order))
+        for column in rows[2:]:
+            column[order] = np.repeat(np.add.reduceat(column[order], first), sizes)
+        of_files = np.split(rows, np.cumsum([part.shape[1] for part in parts])[:-1], axis=1)
+        totals = [
+            {**row, "rows": part[:, part[2] > 1].tobytes()}
+            for row, part in zip(packed, of_files, strict=True)
+            if row["file"] is not None
         ]
-        yield _batch(
-            [row["bucket"] for row, _ in there],
-            [row["file"] for row, _ in there],
-            [part for _, part in there],
-        )
+        yield pa.RecordBatch.from_pylist(totals, _PACKED)
 
 
 def _unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
