@@ -23,7 +23,7 @@ from victor_spark.model.files import read_bytes
 from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepare_text, unmeasured
 from victor_spark.rendering.plain import plain_text
 from victor_spark.resources import directory
-from victor_spark.templates import coverage, table
+from victor_spark.templates import coverage
 from victor_spark.templates.coverage import SiteTemplates
 from victor_spark.warc import file_types
 from victor_spark.warc.records import Record
@@ -95,7 +95,9 @@ def models(settings: Settings) -> dict[str, bytes]:
         raise UsageError(f"--sites needs the cleaner {victor.NAME}, not {settings.cleaner}")
     needed = language_models() | (victor.site_models(settings.sites) if settings.sites else {})
     if settings.templates:
-        needed[TEMPLATES] = table.read_bytes(settings.templates)
+        templates = SiteTemplates(settings.templates)
+        _ = templates.view  # of several views: an error
+        needed[TEMPLATES] = templates.files.listing
     if settings.lid_model:
         needed[LID_MODEL] = read_bytes(Path(settings.lid_model))
     folders = models_of(settings.cleaner)
@@ -261,9 +263,7 @@ def deciding(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Score
 
 
 def _templates(settings: Settings, models: Mapping[str, bytes]) -> SiteTemplates | None:
-    if TEMPLATES not in models:
-        return None
-    return SiteTemplates(table.from_bytes(models[TEMPLATES], settings.templates or TEMPLATES))
+    return SiteTemplates(settings.templates, models[TEMPLATES]) if settings.templates else None
 
 
 def _document(

@@ -6,10 +6,10 @@ covered in a view are mapped onto the text of the blocks.
 """
 
 from dataclasses import replace
+from functools import cached_property, lru_cache
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from victor_spark import hosts
@@ -18,47 +18,73 @@ from victor_spark.errors import InputError, UsageError
 from victor_spark.html.characters import properties
 from victor_spark.kernels import text_of
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, WHITE
+from victor_spark.site_files import N_CACHED, SITE, SiteFiles
 from victor_spark.templates import table
-from victor_spark.templates.matcher import Matchers
+from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.tokens import CLEANED, HTML, TEXT, VIEWS
 
-
-def view_of(templates: pa.Table) -> str:
-    """The view of the templates; InputError if they are of several views."""
-    names = pc.unique(templates["view"]).to_pylist()
-    if len(names) > 1:
-        raise InputError(f"a templates table of several views ({', '.join(names)}): mine one at a time")
-    return str(names[0]) if names else TEXT
+N_MATCHERS: Final = 256
+"""The most sites of which a process keeps the matchers."""
 
 
 class SiteTemplates:
-    """The templates of all sites, built once per process; a site's matcher is made for its first page."""
+    """The templates in a table; the arguments and errors are those of `SiteFiles`.
 
-    def __init__(self, templates: pa.Table) -> None:
-        self.view = view_of(templates)
-        self._grouping = table.grouping(templates)
-        self._matchers = Matchers(templates, self.view)
-        counted = templates.group_by("site").aggregate([("n_pages", "max")])
-        names, n_pages = (counted[name].to_pylist() for name in ("site", "n_pages_max"))
-        self._n_pages = dict(zip(names, n_pages, strict=True))
+    The table is opened for the first page with an address, and so by the process that cleans the crawl. The
+    templates of a site are read, and its matcher is made, for its first page.
+    """
+
+    def __init__(self, path: str, listed: bytes | None = None) -> None:
+        self._path, self._listed = path, listed
+        self._of_site = lru_cache(N_MATCHERS)(self._made)
+        self._near = lru_cache(N_CACHED)(lambda first, end: self.files.read(first, end, table.MATCHED))
+
+    @cached_property
+    def files(self) -> SiteFiles:
+        """The file of the table."""
+        return SiteFiles(self._path, table.KIND, self._listed)
+
+    @cached_property
+    def view(self) -> str:
+        """The view of the templates; InputError if they are of several views."""
+        names = {name for low, high, *_ in self.files.bounds("view") for name in (low, high)} or {TEXT}
+        if len(names) > 1:
+            raise InputError(f"a templates table of several views ({', '.join(names)}): mine one at a time")
+        return names.pop()
 
     def n_pages(self, page: Page) -> int:
         """The number of pages that the templates of this page's site were mined from."""
-        return int(self._n_pages.get(hosts.site(page.url, self._grouping), 0))
+        return self._of(page)[1]
 
     def marked(self, page: Page, kept: Bool | None = None) -> Page:
         """The page with the characters marked that templates of its site cover.
 
         The view `cleaned` is marked with `kept`, after the decision; other views without it, before.
         """
-        if (self.view == CLEANED) is (kept is None):
+        if not page.url or (self.view == CLEANED) is (kept is None):
             return page
-        site = hosts.site(page.url, self._grouping)
-        matcher = self._matchers.of(site) if site else None
+        matcher, _ = self._of(page)
         if matcher is None or not len(page.blocks):
             return page
         found = matcher.intervals(view(self.view, page, kept))
         return marked(page, covered(self.view, page, found, kept)) if len(found) else page
+
+    def _of(self, page: Page) -> tuple[Matcher | None, int]:
+        site = hosts.site(page.url, self.files.grouping) if page.url else None
+        return self._of_site(site) if site else (None, 0)
+
+    def _made(self, site: str) -> tuple[Matcher | None, int]:
+        """The site's matcher, and the number of pages; None where the table has no template of it.
+
+        Vanished templates count, too.
+        """
+        rows = self._near(*self.files.span(site))
+        rows = rows.filter(pc.and_(pc.equal(rows[SITE], site), pc.equal(rows["view"], self.view)))
+        if not len(rows):
+            return None, 0
+        table.refuse_faults(rows, self._path)
+        pairs = zip(rows["tokens"].to_pylist(), rows["regex"].to_pylist(), strict=True)
+        return Matcher(pairs, self.view), pc.max(rows["n_pages"]).as_py()
 
 
 def view(name: str, page: Page, kept: Bool | None = None) -> str:

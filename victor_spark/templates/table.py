@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,21 +13,23 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import tables
-from victor_spark.errors import InputError, one_line
+from victor_spark.errors import InputError, TableError, one_line
 from victor_spark.hosts import REGISTERED_DOMAIN, check_grouping
+from victor_spark.site_files import SITE, Kind
 from victor_spark.templates import patterns
-from victor_spark.templates.matcher import Matchers
+from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.tokens import TOKENISERS
 from victor_spark.warc.storage import open_file
 
 VERSION_KEY: Final = "victor_spark.templates_version"
-VERSION: Final = "1"
-VERSION_COLUMN: Final = "site"
+VERSION: Final = "2"
+_READ: Final = ("1", VERSION)
+"""Tables of version 1 have one more column, `histogram`."""
 _MAX_MUTABLE: Final = 100
 
 TEMPLATES: Final = pa.schema(
     [
-        pa.field(VERSION_COLUMN, pa.string(), metadata={VERSION_KEY: VERSION}),
+        pa.field(SITE, pa.string(), metadata={VERSION_KEY: VERSION}),
         ("view", pa.string()),
         ("regex", pa.string()),
         ("tokens", pa.list_(pa.string())),
@@ -42,10 +45,11 @@ TEMPLATES: Final = pa.schema(
         ("first_seen", pa.timestamp("us", tz="UTC")),
         ("last_seen", pa.timestamp("us", tz="UTC")),
         ("vanished", pa.bool_()),  # not in the site's last crawl
-        ("histogram", pa.list_(pa.int32())),  # the site's, on its first row only
     ],
     metadata={VERSION_KEY: VERSION},
 )
+MATCHED: Final = pa.schema([TEMPLATES.field(name) for name in (SITE, "view", "regex", "tokens", "n_pages")])
+"""The columns that cleaning reads."""
 
 OK, TOO_FEW_PAGES, NO_TEMPLATES = "ok", "too_few_pages", "no_templates"
 
@@ -74,8 +78,8 @@ class Mined:
     """The result of mining one site.
 
     `n_seen` pages were given, `n_pages` of them are distinct (near-identical pages count once).
-    `cut_off`: the least document frequency of a template; `histogram`: the number of strings by the share of
-    pages that have them, in 100 bins. If `status` is not "ok", there are no templates, and `reason` says why.
+    `cut_off`: the least document frequency of a template. If `status` is not "ok", there are no templates,
+    and `reason` says why.
     """
 
     site: str
@@ -85,7 +89,6 @@ class Mined:
     n_seen: int
     n_pages: int
     cut_off: int
-    histogram: tuple[int, ...]
     templates: tuple[Template, ...]
 
 
@@ -93,10 +96,7 @@ def records(mined: Mined, mined_at: datetime) -> list[dict[str, Any]]:
     """The rows of one site's templates; none if the site was not mined."""
     same = {"mined_at": mined_at, "first_seen": mined_at, "last_seen": mined_at, "vanished": False}
     same |= {"site": mined.site, "view": mined.view, "n_pages": mined.n_pages, "cut_off": mined.cut_off}
-    found = [{**same, **asdict(one), "n_sites_seen": 1} for one in mined.templates]
-    for row in found[:1]:
-        row["histogram"] = mined.histogram
-    return found
+    return [{**same, **asdict(one), "n_sites_seen": 1} for one in mined.templates]
 
 
 def rows(mined: Mined, mined_at: datetime) -> pa.Table:
@@ -106,20 +106,15 @@ def rows(mined: Mined, mined_at: datetime) -> pa.Table:
 
 def read(path: str | Path) -> pa.Table:
     """A templates table in a local or remote file; InputError for other files and other versions."""
-    return from_bytes(read_bytes(str(path)), str(path))
-
-
-def read_bytes(path: str) -> bytes:
-    """The bytes of a table's file; InputError if it can't be read."""
     try:
-        with open_file(path) as file:
-            return file.read()
+        with open_file(str(path)) as file:
+            return from_bytes(file.read(), str(path))
     except OSError as error:
         raise InputError(f"{path}: {one_line(error)}") from error
 
 
 def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
-    """A templates table from the bytes of its file, for tables that were broadcast."""
+    """A templates table from the bytes of its file."""
     try:
         return checked(pq.ParquetFile(pa.BufferReader(source)).read(use_threads=False), name)
     except (OSError, pa.ArrowException) as error:
@@ -128,10 +123,10 @@ def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
 
 def checked(table: pa.Table, name: str) -> pa.Table:
     """The table with the columns of TEMPLATES; InputError if it lacks one or has another version."""
-    version = tables.schema_version(table.schema, VERSION_KEY, VERSION_COLUMN)
+    version = tables.schema_version(table.schema, VERSION_KEY, SITE)
     if version is None:
         raise InputError(f"{name}: not a templates table: the metadata has no {VERSION_KEY}")
-    if version != VERSION:
+    if version not in _READ:
         raise InputError(
             f"{name}: a templates table of schema version {version}, and this is version {VERSION}; "
             "mine the site again, or use the victor-spark that wrote it"
@@ -142,9 +137,21 @@ def checked(table: pa.Table, name: str) -> pa.Table:
         ours = _ours(table.select(TEMPLATES.names))
     except (pa.ArrowException, ValueError) as error:
         raise InputError(f"{name}: a templates table with wrong types: {one_line(error)}") from error
-    if (fault := _fault(ours)) is not None:
-        raise InputError(f"{name}: a templates table that victor-spark did not write: {fault!r:.100}")
+    refuse_faults(ours, name)
     return ours
+
+
+def _check(schema: pa.Schema, path: str) -> None:
+    checked(schema.empty_table(), path)
+
+
+KIND: Final = Kind("templates table", "victor templates mine", False, _check)
+
+
+def refuse_faults(table: pa.Table, name: str) -> None:
+    """TableError if these rows, columns of `MATCHED`, are none that `mine` would write."""
+    if (fault := _fault(table)) is not None:
+        raise TableError(f"{KIND.unreadable}: {name}: rows that victor-spark did not write: {fault!r:.100}")
 
 
 def _fault(table: pa.Table) -> str | None:
@@ -230,14 +237,18 @@ def update(old: pa.Table, new: pa.Table, mined_without: Collection[tuple[str, st
     rows, fresh = _by_key(old), _by_key(new)
     pages_before = {key[:2]: row["n_pages"] for key, row in rows.items()}
     crawled = {key[:2]: row for key, row in fresh.items()}
-    matchers = {view: Matchers(new, view) for _, view in crawled}
+
+    @cache
+    def matcher(site: str, view: str) -> Matcher:
+        own = (row for key, row in fresh.items() if key[:2] == (site, view))
+        return Matcher(((row["tokens"], row["regex"]) for row in own), view)
+
     for key, row in rows.items():
         site = key[:2]
         if site not in crawled:
             row["vanished"] = row["vanished"] or site in mined_without
             continue
         row["n_pages"] += crawled[site]["n_pages"]
-        row["histogram"] = None
         if (again := fresh.get(key)) is not None:
             for name in ("document_frequency", "n_occurrences"):
                 row[name] += again[name]
@@ -245,20 +256,14 @@ def update(old: pa.Table, new: pa.Table, mined_without: Collection[tuple[str, st
                 row[name] = again[name]
             row["vanished"] = False
             continue
-        matcher, whole = matchers[key[1]].of(row["site"]), [[0, len(row["example"])]]
-        row["vanished"] = matcher is None or matcher.intervals(row["example"]).tolist() != whole
+        row["vanished"] = matcher(*site).intervals(row["example"]).tolist() != [[0, len(row["example"])]]
         if not row["vanished"]:
             row["last_seen"] = crawled[site]["mined_at"]
     for key, row in fresh.items():
         if key not in rows:
-            n_pages = row["n_pages"] + pages_before.get(key[:2], 0)
-            rows[key] = row | {"n_pages": n_pages, "histogram": None}
-    histograms = {key[:2]: row["histogram"] for key, row in fresh.items() if row["histogram"]}
+            rows[key] = row | {"n_pages": row["n_pages"] + pages_before.get(key[:2], 0)}
     found = list(rows.values())
     found.sort(key=lambda r: (r["site"], r["view"], r["vanished"], -r["document_frequency"], r["regex"]))
-    for row in found:
-        if histogram := histograms.pop((row["site"], row["view"]), None):
-            row["histogram"] = histogram
     return pa.Table.from_pylist(found, schema=TEMPLATES)
 
 
