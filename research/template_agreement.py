@@ -31,7 +31,7 @@ def agreements(sites: Sequence[tuple[str, Sequence[str]]], view: str = "text") -
     for name, texts in track(sites, f"re against automaton, {view}", len(sites)):
         found = mine(name, sample(texts), MiningSettings(view=view))
         if found.templates:
-            yield _agreement(name, texts, table.from_bytes(table.to_bytes(table.rows(found, _NOW))), view)
+            yield _agreement(name, texts, table.rows(found, _NOW), view)
 
 
 _NOW = datetime(2025, 1, 1, tzinfo=UTC)

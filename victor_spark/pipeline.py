@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from inspect import formatannotation
 from numbers import Real
 from pathlib import Path
@@ -95,9 +95,7 @@ def models(settings: Settings) -> dict[str, bytes]:
         raise UsageError(f"--sites needs the cleaner {victor.NAME}, not {settings.cleaner}")
     needed = language_models() | (victor.site_models(settings.sites) if settings.sites else {})
     if settings.templates:
-        templates = SiteTemplates(settings.templates)
-        _ = templates.view  # of several views: an error
-        needed[TEMPLATES] = templates.files.listing
+        needed[TEMPLATES] = SiteTemplates(settings.templates).files.listing
     if settings.lid_model:
         needed[LID_MODEL] = read_bytes(Path(settings.lid_model))
     folders = models_of(settings.cleaner)
@@ -167,7 +165,7 @@ def cleaning(
             return document
         page, own = prepare(html, look, page.url)
         facts = replace(own, charset=facts.charset, markup=facts.markup)
-        found = _document(page, facts, keep_all, replace(settings, cleaner=NO_CLEANER), templates, lap)
+        found = _document(page, facts, keep_all, replace(settings, cleaner=NO_CLEANER), templates(page), lap)
         if found.status != "ok" or not is_whole(found.text):
             return document
         return replace(found, reason="; ".join(filter(None, (FROM_JSON_LD, found.reason))))
@@ -176,9 +174,9 @@ def cleaning(
         if record.content_mime_type == "text/plain":
             page, facts = prepare_text(payload, look, record.url, record.http_charset)
             chosen = replace(settings, cleaner=NO_CLEANER)
-            return _document(page, facts, keep_all, chosen, templates, lap)
+            return _document(page, facts, keep_all, chosen, templates(page), lap)
         page, facts = prepare(payload, look, record.url, record.http_charset, lap)
-        document = _document(page, facts, cleaner, settings, templates, lap)
+        document = _document(page, facts, cleaner, settings, templates(page), lap)
         return stated(document, page, facts) if _is_drawn_by_scripts(document) else document
 
     def clean(record: Record) -> Document:
@@ -253,17 +251,20 @@ class Scored:
 
 def deciding(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Scored], Document]:
     """The function that makes the document of a page whose scores are known, as `cleaning` does."""
-    templates = _templates(settings, models)
+    templates_of = _templates(settings, models)
 
     def decide(scored: Scored) -> Document:
+        templates = templates_of(scored.page)
         page = templates.marked(scored.page) if templates else scored.page
         return _decided(replace(scored, page=page), settings, templates, unmeasured, None, None)
 
     return decide
 
 
-def _templates(settings: Settings, models: Mapping[str, bytes]) -> SiteTemplates | None:
-    return SiteTemplates(settings.templates, models[TEMPLATES]) if settings.templates else None
+def _templates(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Page], SiteTemplates | None]:
+    """The templates for a page; opened for the first with an address, and so by the process that cleans."""
+    opened = cache(lambda: SiteTemplates(settings.templates or "", models[TEMPLATES]))
+    return lambda page: opened() if settings.templates and page.url else None
 
 
 def _document(

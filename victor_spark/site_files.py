@@ -7,9 +7,10 @@ import errno
 import json
 import os
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from types import SimpleNamespace
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -24,20 +25,16 @@ from victor_spark.warc import storage
 SITE: Final = "site"
 N_CACHED: Final = 16
 """The most spans of row groups of which a process keeps the rows."""
-_FOOTER_END: Final = 8
-"""Bytes after the footer of a Parquet file: its length, and four letters."""
 
 
 class Kind(NamedTuple):
-    """What a table is: its name, the command that writes it, and whether it is a folder of files.
-
-    `check` gets the schema and the path of a file; InputError if it is of another kind or version.
-    """
+    """What a table is, the command that writes it, and the versions that can be read."""
 
     name: str
     command: str
-    is_folder: bool
-    check: Callable[[pa.Schema, str], object]
+    version_key: str
+    versions: Sequence[str]
+    schema: pa.Schema
 
     @property
     def unreadable(self) -> str:
@@ -45,34 +42,12 @@ class Kind(NamedTuple):
         return f"{self.name} can't be read"
 
 
-def listing(location: str, kind: Kind) -> bytes:
-    """The names of a table's files, with sizes and hashes of their footers, which identify its content.
-
-    InputError if there are none, or if they can't be read.
-    """
-    root = location.rstrip("/")
-    try:
-        paths = [location]
-        if kind.is_folder:
-            paths = storage.files_below(location) if storage.is_directory(location) else []
-        names = [path[len(root) :] for path in paths if not kind.is_folder or path.endswith(".parquet")]
-        files = {name: _identity(root + name) for name in names if "/" not in name[1:]}
-    except OSError as error:
-        raise InputError(f"{location}: {one_line(error)}") from error
-    if not files:
-        raise InputError(f"{location}: no {kind.name} (`{kind.command}` makes one)")
-    return json.dumps(files).encode()
-
-
-def _identity(path: str) -> tuple[int, str]:
-    """The size of a file and a hash of its footer: two tables of one size differ in statistics of columns."""
-    with storage.open_file(path) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(size - _FOOTER_END, 0))
-        end = file.read()
-        n_bytes = int.from_bytes(end[:4], "little") if end[4:] == b"PAR1" else 0
-        file.seek(max(size - _FOOTER_END - n_bytes, 0))
-        return size, sha256(file.read()).hexdigest()
+def _names(location: str) -> list[str]:
+    """The ends of the paths of the files in a folder; "" for a file."""
+    if not storage.is_directory(location):
+        return [""]
+    names = [path[len(location.rstrip("/")) :] for path in storage.files_below(location)]
+    return [name for name in names if name.endswith(".parquet") and "/" not in name[1:]]
 
 
 @contextmanager
@@ -91,49 +66,61 @@ def reading(kind: Kind, path: str) -> Iterator[None]:
 class SiteFiles:
     """The files of a table; at first, only their footers are read.
 
-    `listed`: what `listing` gave. InputError for damaged files and other tables.
+    `listing`: the names of the files, with sizes and hashes of their footers, which identify the content.
+    Other processes give it as `listed`. InputError for damaged files and other tables.
     """
 
     def __init__(self, location: str, kind: Kind, listed: bytes | None = None) -> None:
-        self.listing = listed or listing(location, kind)
-        self.paths = [location.rstrip("/") + name for name in json.loads(self.listing)]
-        self.grouping = REGISTERED_DOMAIN
-        self._kind = kind
-        self._metadata = {path: self._opened(path) for path in self.paths}
+        with reading(kind, location):
+            names = json.loads(listed) if listed else _names(location)
+        if not names:
+            raise InputError(f"{location}: no {kind.name} (`{kind.command}` makes one)")
+        self.paths = [location.rstrip("/") + name for name in names]
+        self.grouping, self._kind = "", kind
+        self._metadata: dict[str, pq.FileMetaData] = {}
+        self.listing = json.dumps(dict(zip(names, map(self._opened, self.paths), strict=True))).encode()
+        if listed not in (None, self.listing):
+            raise TableError(f"{kind.unreadable}: {location}: it changed since this command began")
         self.n_rows = sum(metadata.num_rows for metadata in self._metadata.values())
         self._groups = sorted(self.bounds(SITE))
         self._firsts, self._lasts = [first for first, *_ in self._groups], [one[1] for one in self._groups]
         if any(last > first for last, first in zip(self._lasts, self._firsts[1:], strict=False)):
             raise InputError(f"{location}: its rows are not sorted by site, or are of two tables")
 
-    def _opened(self, path: str) -> pq.FileMetaData:
-        """The footer of a file, checked."""
-        with reading(self._kind, path), storage.open_file(path) as file:
+    def _opened(self, path: str) -> tuple[int, str]:
+        """Checks a file; its size, and a hash of its end, where the footer has statistics of columns."""
+        kind = self._kind
+        with reading(kind, path), storage.open_file(path) as file:
             found = pq.ParquetFile(file)
-            schema = found.schema_arrow
-        self._kind.check(schema, path)
-        own = tables.schema_version(schema, tables.GROUPING_KEY, SITE) or REGISTERED_DOMAIN
-        if path != self.paths[0] and own != self.grouping:
-            raise InputError(f"{path}: grouped by {own}, other files by {self.grouping}")
-        self.grouping = check_grouping(own)
-        return found.metadata
+            self._metadata[path], schema = found.metadata, found.schema_arrow
+            size = file.seek(0, os.SEEK_END)
+            file.seek(size - found.metadata.serialized_size)
+            footer = sha256(file.read()).hexdigest()
+        version = tables.schema_version(schema, kind.version_key, SITE)
+        if version not in kind.versions:
+            which = f"is a {kind.name} of version {version}, not {kind.versions[-1]}"
+            raise InputError(f"{path}: {f'is no {kind.name}' if version is None else which}")
+        try:
+            schema.empty_table().select(kind.schema.names).cast(kind.schema)
+        except (KeyError, pa.ArrowException) as error:
+            raise InputError(f"{path}: a {kind.name} with other columns: {one_line(error)}") from error
+        grouping = tables.schema_version(schema, tables.GROUPING_KEY, SITE) or REGISTERED_DOMAIN
+        if self.grouping not in ("", grouping):
+            raise InputError(f"{path}: grouped by {grouping}, other files by {self.grouping}")
+        self.grouping = check_grouping(grouping)
+        return size, footer
 
     def bounds(self, column: str) -> Iterator[tuple[str, str, str, int]]:
         """The least and the largest value of a column of strings in each row group, its path and number."""
         for path, metadata in self._metadata.items():
             place = metadata.schema.names.index(column)
             for number in range(metadata.num_row_groups):
-                if metadata.row_group(number).num_rows == 0:
-                    continue
                 found = metadata.row_group(number).column(place).statistics
-                if found is not None and found.has_min_max and isinstance(found.min, str):
+                if found is None or not found.has_min_max:  # of names of thousands of characters
+                    values = self._read(path, number, self._kind.schema)[column]
+                    found = SimpleNamespace(**pc.min_max(values).as_py())
+                if found.min is not None:
                     yield found.min, found.max, path, number
-                    continue
-                # of names of thousands of characters
-                both = pc.min_max(self._read(path, number, pa.schema([(column, pa.string())]))[column])
-                if not both["min"].is_valid:
-                    raise InputError(f"{self._kind.unreadable}: {path}: null in {column}")
-                yield both["min"].as_py(), both["max"].as_py(), path, number
 
     def __len__(self) -> int:
         """The number of row groups; `read` gets their numbers, by site."""

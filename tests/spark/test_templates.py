@@ -9,8 +9,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import Outcome, Response, Victor, page, rows, write_warc
-from victor_spark.spark.mine_templates import MiningRequest, MiningResult, run
-from victor_spark.spark.request import CleanRequest, SparkOptions
 from victor_spark.templates import table
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -55,22 +53,12 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the templates of the shards go."""
-    return tmp_path_factory.mktemp("mined") / "templates.parquet"
-
-
-@pytest.fixture(scope="module")
-def gathered(spark: SparkSession, shards: Path, target: Path) -> MiningResult:
-    """What mining the shards in one task gave."""
-    one = SparkOptions(partitions=1)
-    return run(MiningRequest(clean=CleanRequest(inputs=(str(shards),), output=str(target), spark=one)))
-
-
-@pytest.fixture(scope="module")
-def mined(gathered: MiningResult, target: Path) -> Path:
-    """The templates of the shards."""
-    return target
+def mined(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The templates of the shards, mined in one task."""
+    assert spark
+    output = tmp_path_factory.mktemp("mined") / "templates.parquet"
+    assert mine(shards, output, partitions=1)
+    return output
 
 
 def mine(shards: Path, output: Path, **options: Any) -> bool:
@@ -115,11 +103,16 @@ def test_every_site_is_reported_and_why_it_was_not_mined(mined: Path) -> None:
     )
 
 
-def test_records_that_are_no_pages_are_counted(gathered: MiningResult) -> None:
-    found = dict(gathered.problems)
-    broken = next(reason for reason in found if reason.startswith("shard: "))
-    assert "c.warc.gz: ends at byte 404, and holds no WARC" in broken
-    assert found == {"broken_encoding": 6, "http_status": 1, broken: 1}
+def test_pages_and_records_that_are_no_pages_are_counted(
+    shards: Path, tmp_path: Path, victor: Victor
+) -> None:
+    outcome = victor("templates", "mine", shards, "--output", tmp_path / "t.parquet")
+    pages, records, written = outcome.lines[-3:]
+    assert "74 pages of 3 sites in " in pages
+    assert pages.endswith("sites by status: too_few_pages 2, ok 1")
+    assert records.startswith("victor: 8 records couldn't be used: broken_encoding 6, http_status 1, shard: ")
+    assert "c.warc.gz: ends at byte 404, and holds no WARC" in records
+    assert f"{len(table.read(tmp_path / 't.parquet'))} templates in {tmp_path / 't.parquet'}, " in written
 
 
 def test_how_the_work_is_cut_changes_nothing(shards: Path, mined: Path, tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, TypeAlias
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from victor_spark import hosts, pipeline, words
 from victor_spark.blocks import Page
@@ -121,9 +121,9 @@ def written(found: Mined, grouping: str) -> Iterator[tuple[str, bytes]]:
     """A temporary file with the templates table of a site that was mined now, and its listing."""
     rows = table.with_grouping(table.rows(found, datetime.now(UTC)), grouping)
     with TemporaryDirectory() as folder:
-        path = Path(folder, "templates.parquet")
-        path.write_bytes(table.to_bytes(rows))
-        yield str(path), SiteFiles(str(path), table.KIND).listing
+        path = f"{folder}/templates.parquet"
+        pq.write_table(rows, path)
+        yield path, SiteFiles(path, table.KIND).listing
 
 
 def record(page: GoldPage) -> Record:

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from victor_spark import tables
 from victor_spark.blocks import OTHER
 from victor_spark.errors import InputError
 from victor_spark.site_files import N_CACHED, Kind, SiteFiles, reading
@@ -61,16 +60,7 @@ class Sites:
         return self._known[site]
 
 
-def _check(schema: pa.Schema, path: str) -> None:
-    version = tables.schema_version(schema, VERSION_KEY, KEYED[0])
-    if version != VERSION:
-        which = f"is a table of sites of version {version}, not {VERSION}"
-        raise InputError(f"{path}: {'is no table of sites' if version is None else which}")
-    if [(field.name, field.type) for field in schema] != [(field.name, field.type) for field in SITES]:
-        raise InputError(f"{path}: a table of sites with other columns: {', '.join(schema.names)}")
-
-
-KIND: Final = Kind("table of sites", "victor sites write", True, _check)
+KIND: Final = Kind("table of sites", "victor sites write", VERSION_KEY, (VERSION,), SITES)
 
 
 def batches(path: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -28,7 +28,6 @@ from victor_spark.warc import remote_files
 
 _REMOVAL_TRIES: Final = 20
 _REMOVAL_SECONDS: Final = 0.2
-_PART: Final = 1 << 20
 _OBJECT_STORES: Final = {"s3a", "s3", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs"}
 """Stores in which a file appears whole when it is closed, and a rename is a copy."""
 
@@ -60,7 +59,7 @@ def _place(location: str) -> PurePosixPath:
     return PurePosixPath(f"{scheme}:", url.netloc, os.path.normpath(url.path).lstrip("/"))
 
 
-def _opened(content: bytes | Path) -> BinaryIO:
+def _reading(content: bytes | Path) -> BinaryIO:
     return content.open("rb") if isinstance(content, Path) else BytesIO(content)
 
 
@@ -112,7 +111,7 @@ class LocalFiles:
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = self._root / _draft(name)
         try:
-            with draft.open("wb") as file, _opened(content) as source:
+            with draft.open("wb") as file, _reading(content) as source:
                 shutil.copyfileobj(source, file)
                 file.flush()
                 os.fsync(file.fileno())
@@ -224,9 +223,8 @@ class HadoopFiles:
         path = self._path(name)
         draft = path if self._stores_objects else self._path(_draft(name))
         try:
-            with closing(self._system.create(draft, True)) as stream, _opened(content) as source:
-                while part := source.read(_PART):
-                    stream.write(bytearray(part))
+            with closing(self._system.create(draft, True)) as stream, _reading(content) as source:
+                shutil.copyfileobj(source, stream)
             if draft is not path:
                 self._rename(draft, path)
         finally:

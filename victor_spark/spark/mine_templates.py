@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,8 +60,9 @@ _TEXTS: Final = [(name, pa.string()) for name in ("site", "text", "problem")]
 SITE_PAGES: Final = pa.schema([*_TEXTS, ("key", pa.binary()), ("n_pages", pa.int64()), *_TIMES])
 """A page's text; without a key, the counts of a site; without a site, a problem of records."""
 
-_STATUS: Final = [("status", pa.string()), ("reason", pa.string()), ("n_seen", pa.int64())]
-MINED: Final = pa.schema([*table.TEMPLATES, *_STATUS])
+_STATUS: Final = [("status", pa.string()), ("reason", pa.string())]
+_COUNTS: Final = [("n_seen", pa.int64()), ("n_templates", pa.int64())]
+MINED: Final = pa.schema([*table.TEMPLATES, *_STATUS, *_COUNTS])
 """A template; without a regex, a site; without a site, the number of records with a problem."""
 OLD: Final = "old"
 """The status of a template of the table that is updated; a new one has none."""
@@ -172,7 +173,7 @@ def _mined(
     same = ("site", "view", "status", "reason", "n_pages", "cut_off")
     of_site = {name: getattr(found, name) for name in same}
     of_site |= {"n_seen": seen.n_pages, "mined_at": mined_at, **times}
-    return [of_site, *({**row, **times} for row in table.records(found, mined_at))]
+    return [of_site, *({**row, **times} for row in table.rows(found, mined_at).to_pylist())]
 
 
 def _texts(rows: Iterable[dict[str, Any]], seen: Seen) -> Iterator[str]:
@@ -185,34 +186,23 @@ def _texts(rows: Iterable[dict[str, Any]], seen: Seen) -> Iterator[str]:
 
 
 def old_partition(batches: Iterable[pa.RecordBatch], *, path: str, listed: bytes) -> Iterator[pa.RecordBatch]:
-    """Numbers of row groups of a templates table (`id`) → their rows, as rows of `MINED`."""
+    """Numbers of row groups of a templates table (`id`) → their rows."""
     files = SiteFiles(path, table.KIND, listed)
     for number in (number for batch in batches for number in batch["id"].to_pylist()):
         rows = files.read(number, number + 1, table.TEMPLATES)
         table.refuse_faults(rows, path)
-        status = pa.repeat(pa.scalar(OLD), len(rows))
-        others = [status, *(pa.nulls(len(rows), kind) for _, kind in _STATUS[1:])]
-        yield from pa.table([*rows.columns, *others], schema=MINED).to_batches()
+        yield from rows.to_batches()
 
 
 def merge_partition(batches: Iterable[pa.RecordBatch], *, n_mined: int) -> Iterator[pa.RecordBatch]:
-    """Rows of `MINED`, sorted by site → rows of `_MERGED`. `n_mined`: the number of sites with templates.
+    """Rows of `MINED`, sorted by site → those of the tables. `n_mined`: the number of sites with templates.
 
     They are batches in Arrow's IPC format, so that the driver gets them as they are.
     """
-    waiting: list[dict[str, Any]] = []
-    for _, rows in _by_site(batches):
-        waiting += _merged(rows, n_mined)
-        if len(waiting) >= _ROW_GROUP:
-            yield _packed(waiting)
-            waiting = []
-    if waiting:
-        yield _packed(waiting)
-
-
-def _packed(rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    batch = pa.RecordBatch.from_pylist(rows, schema=_MERGED)
-    return pa.RecordBatch.from_pydict({"batch": [batch.serialize().to_pybytes()]})
+    rows = chain.from_iterable(_merged(of_site, n_mined) for _, of_site in _by_site(batches))
+    while part := list(islice(rows, _PART)):
+        batch = pa.RecordBatch.from_pylist(part, schema=MINED)
+        yield pa.RecordBatch.from_pydict({"batch": [batch.serialize().to_pybytes()]})
 
 
 def _merged(rows: Iterable[dict[str, Any]], n_mined: int) -> list[dict[str, Any]]:
@@ -220,41 +210,28 @@ def _merged(rows: Iterable[dict[str, Any]], n_mined: int) -> list[dict[str, Any]
     found = defaultdict[str | None, list[dict[str, Any]]](list)
     for row in rows:
         found[row["status"]].append(row)
-    old, new = (pa.Table.from_pylist(found.pop(status, []), schema=table.TEMPLATES) for status in (OLD, None))
-    new = table.filter_across(new, n_mined)
-    without = {(row["site"], row["view"]) for row in found[NO_TEMPLATES]}
-    sites = [{**row, "n_templates": len(new)} for of_status in found.values() for row in of_status]
-    return [*table.update(old, new, without).to_pylist(), *sites]
+    old, new = (found.pop(status, []) for status in (OLD, None))
+    new = [row for row in new if not table.is_idiom(row, n_mined)]
+    templates = table.update(old, new, is_without=bool(found[NO_TEMPLATES]))
+    return [*templates, *({**row, "n_templates": len(new)} for site in found.values() for row in site)]
 
 
 _OF_SITE: Final = ("site", "view", "status", "reason", "n_seen", "n_pages", "cut_off")
-_FIELDS: Final = [MINED.field(name).remove_metadata() for name in (*_OF_SITE, "first_seen", "last_seen")]
-_SITES: Final = pa.schema([*_FIELDS, ("n_templates", pa.int64())])
+_NAMES: Final = (*_OF_SITE, "first_seen", "last_seen", "n_templates")
+_SITES: Final = pa.schema([MINED.field(name).remove_metadata() for name in _NAMES])
 """One row a site, also for those that were not mined."""
-_MERGED: Final = pa.schema([*MINED, ("n_templates", pa.int64())])
-"""A template; without a regex, a row of `_SITES`."""
 
 _GROUP_ROWS: Final = 100
 """Pages in an Arrow batch of Spark."""
 _ROW_GROUP: Final = 1 << 12
-"""Rows that cleaning reads for a site at least."""
+"""Templates that cleaning reads for a site at least."""
 _BOUNDED: Final = ["site", "view", "mined_at"]
 """Columns with statistics in the footer: others, of long texts, would make it large."""
-_PART: Final = 50_000
-"""Rows, about, that the driver holds at a time."""
+_PART: Final = 1 << 14
+"""Rows, about, that a task merges and the driver holds at a time."""
 
 
-@dataclass(frozen=True)
-class MiningResult:
-    """How many templates were written, the pages and the sites by status, and records that were no pages."""
-
-    n_templates: int
-    n_pages: int
-    statuses: Counter[str]
-    problems: dict[str, int]
-
-
-def run(request: MiningRequest) -> MiningResult:
+def run(request: MiningRequest) -> None:
     """Runs the job; errors of inputs, options and output are raised before the first page."""
     shards = inputs.resolve(request.clean.inputs, base_url=request.clean.base_url)
     check(request.mining)  # a pattern that doesn't compile is a UsageError now
@@ -275,7 +252,7 @@ def run(request: MiningRequest) -> MiningResult:
     clean = replace(clean, rows=RowOptions(blocks=True, html=view == tokens.HTML))
     models = pipeline.models(clean.cleaning) if view == tokens.CLEANED else pipeline.language_models()
     action = partial(_run_on_spark, replace(request, clean=clean), shards, models, old)
-    return job("victor templates mine", action, master=clean.spark.master)
+    job("victor templates mine", action, master=clean.spark.master)
 
 
 def _run_on_spark(
@@ -284,7 +261,7 @@ def _run_on_spark(
     models: dict[str, bytes],
     old: SiteFiles | None,
     spark: SparkSession,
-) -> MiningResult:
+) -> None:
     started, output, context = datetime.now(UTC), request.clean.output, spark.sparkContext
     files, table_of_shards = _opened(output, spark), plan.of_shards(shards)
     n_cores, n_bytes = context.defaultParallelism, plan.weight(table_of_shards)
@@ -296,12 +273,27 @@ def _run_on_spark(
     with waves.disk_errors(output), progress_of_group(context):
         pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
         with mined(pages, request, started) as rows:
-            of_records = rows.where("site IS NULL").groupBy("reason").agg(sf.sum("n_seen")).collect()
-            problems = dict(sorted(map(tuple, of_records), key=lambda one: (-one[1], one[0])))
-            parts = merged(rows, old)
-            result = MiningResult(*_write(files, output, parts, request.grouping), problems)
-    _log(result, output, (datetime.now(UTC) - started).total_seconds())
-    return result
+            problem = sf.expr("CASE WHEN site IS NULL THEN reason END").alias("problem")
+            numbers = (
+                sf.count("*").alias("n"),
+                sf.sum("n_seen").alias("n_seen"),
+                sf.min("site").alias("first"),
+            )
+            counted = rows.groupBy("status", problem).agg(*numbers).collect()
+            statuses = sorted((row for row in counted if row.status), key=lambda row: (-row.n, row.first))
+            n_mined = sum(row.n for row in statuses if row.status == OK)
+            parts = merged(rows, sum(row.n for row in counted), n_mined, old)
+            n_templates = _write(files, output, parts, request.grouping)
+    problems = {row.problem: row.n_seen for row in counted if row.problem}
+    problems = dict(sorted(problems.items(), key=lambda one: (-one[1], one[0])))
+    pages, sites = sum(row.n_seen for row in statuses), sum(row.n for row in statuses)
+    seconds = (datetime.now(UTC) - started).total_seconds()
+    by_status = ", ".join(f"{row.status} {row.n}" for row in statuses) or "none"
+    log(f"{many(pages, 'page')} of {many(sites, 'site')} in {clock(seconds)}; sites by status: {by_status}")
+    if problems:
+        named = ", ".join(f"{reason} {n}" for reason, n in list(problems.items())[:5])
+        log(f"{sum(problems.values())} records couldn't be used: {named}")
+    log(f"{many(n_templates, 'template')} in {output}, all sites in {sites_path(output)}")
 
 
 @contextmanager
@@ -323,27 +315,24 @@ def mined(pages: DataFrame, request: MiningRequest, mined_at: datetime) -> Itera
         rows.unpersist()
 
 
-def merged(rows: DataFrame, old: SiteFiles | None) -> Iterator[pa.Table]:
-    """Rows of `_MERGED`, sorted by site, for rows of `MINED` and those of an old table."""
-    [(n_rows, n_mined)] = rows.agg(sf.count("site"), sf.count_if(sf.col("status") == OK)).collect()
+def merged(rows: DataFrame, n_rows: int, n_mined: int, old: SiteFiles | None) -> Iterator[pa.Table]:
+    """The rows of both tables, sorted by site, for rows of `MINED` and those of an old table."""
     n_sites = sf.count("site").over(Window.partitionBy("view", "regex")).cast("int")
     whole = rows.where("regex IS NOT NULL").withColumn("n_sites_seen", n_sites)
     whole = whole.union(rows.where("regex IS NULL AND site IS NOT NULL"))
     if old is not None:
         reading = partial(old_partition, path=old.paths[0], listed=old.listing)
-        whole = whole.union(rows.sparkSession.range(len(old)).mapInArrow(reading, tables.ddl(MINED)))
+        known = rows.sparkSession.range(len(old)).mapInArrow(reading, tables.ddl(table.TEMPLATES))
+        whole = whole.unionByName(known.withColumn("status", sf.lit(OLD)), allowMissingColumns=True)
         n_rows += old.n_rows
     parts = whole.repartitionByRange(n_rows // _PART + 1, "site").sortWithinPartitions("site")
     merging = partial(merge_partition, n_mined=n_mined)
     for row in parts.mapInArrow(merging, "batch binary").toLocalIterator():
-        yield pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(row.batch), _MERGED)])
+        yield pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(row.batch), MINED)])
 
 
-def _write(
-    files: Files, output: str, parts: Iterable[pa.Table], grouping: str
-) -> tuple[int, int, Counter[str]]:
-    """Writes both tables, each whole or not at all; how many templates, pages, and sites by status there are."""
-    n_templates, n_pages, statuses, end = 0, 0, Counter[str](), _MERGED.empty_table()
+def _write(files: Files, output: str, parts: Iterable[pa.Table], grouping: str) -> int:
+    """Writes both tables, each whole or not at all; the number of templates."""
     schema = table.with_grouping(table.TEMPLATES.empty_table(), grouping).schema
     with TemporaryDirectory() as folder:
         drafts = Path(folder, "templates"), Path(folder, "sites")
@@ -351,34 +340,14 @@ def _write(
             pq.ParquetWriter(drafts[0], schema, compression="zstd", write_statistics=_BOUNDED) as templates,
             pq.ParquetWriter(drafts[1], _SITES, compression="zstd") as sites,
         ):
-            waiting = {pc.is_valid: (templates, list[pa.Table]()), pc.is_null: (sites, list[pa.Table]())}
-            for part in chain(parts, [end]):
-                for is_own, (writer, rows) in waiting.items():
-                    own = part.filter(is_own(part["regex"])).select(writer.schema.names)
-                    rows.append(own.cast(writer.schema))
-                    if sum(map(len, rows)) >= (1 if part is end else _ROW_GROUP):
-                        writer.write_table(pa.concat_tables(rows))
-                        rows.clear()
-                n_templates += pc.count(part["regex"]).as_py()
-                of_sites = part.filter(pc.is_null(part["regex"]))
-                n_pages += sum(of_sites["n_seen"].to_pylist())
-                statuses.update(of_sites["status"].to_pylist())
+            for part in parts:
+                is_template = pc.is_valid(part["regex"])
+                templates.write_table(part.filter(is_template).select(schema.names), _ROW_GROUP)
+                sites.write_table(part.filter(pc.invert(is_template)).select(_SITES.names))
         with output_errors(output):
             for draft, path in zip(drafts, (output, sites_path(output)), strict=True):
                 files.write(path.rpartition("/")[2], draft)
-    return n_templates, n_pages, statuses
-
-
-def _log(result: MiningResult, output: str, seconds: float) -> None:
-    """The result of a run in a few lines for people."""
-    counted = ", ".join(f"{status} {n}" for status, n in result.statuses.most_common())
-    pages, sites = many(result.n_pages, "page"), many(result.statuses.total(), "site")
-    templates, all_sites = many(result.n_templates, "template"), sites_path(output)
-    log(f"{pages} of {sites} in {clock(seconds)}; sites by status: {counted or 'none'}")
-    if result.problems:
-        named = ", ".join(f"{reason} {n}" for reason, n in list(result.problems.items())[:5])
-        log(f"{sum(result.problems.values())} records couldn't be used: {named}")
-    log(f"{templates} in {output}, all sites in {all_sites}")
+        return int(pq.read_metadata(drafts[0]).num_rows)
 
 
 def sites_path(output: str) -> str:

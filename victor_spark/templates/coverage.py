@@ -6,7 +6,7 @@ covered in a view are mapped onto the text of the blocks.
 """
 
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -28,61 +28,44 @@ N_MATCHERS: Final = 256
 
 
 class SiteTemplates:
-    """The templates in a table; the arguments and errors are those of `SiteFiles`.
+    """The templates in a table; those of a site are read, and its matcher is made, for its first page.
 
-    The table is opened for the first page with an address, and so by the process that cleans the crawl. The
-    templates of a site are read, and its matcher is made, for its first page.
+    The arguments and errors are those of `SiteFiles`; InputError, too, if the templates are of several views.
     """
 
     def __init__(self, path: str, listed: bytes | None = None) -> None:
-        self._path, self._listed = path, listed
-        self._of_site = lru_cache(N_MATCHERS)(self._made)
-        self._near = lru_cache(N_CACHED)(lambda first, end: self.files.read(first, end, table.MATCHED))
-
-    @cached_property
-    def files(self) -> SiteFiles:
-        """The file of the table."""
-        return SiteFiles(self._path, table.KIND, self._listed)
-
-    @cached_property
-    def view(self) -> str:
-        """The view of the templates; InputError if they are of several views."""
+        self.files = SiteFiles(path, table.KIND, listed)
         names = {name for low, high, *_ in self.files.bounds("view") for name in (low, high)} or {TEXT}
         if len(names) > 1:
             raise InputError(f"a templates table of several views ({', '.join(names)}): mine one at a time")
-        return names.pop()
+        self.view = names.pop()
+        self._near = lru_cache(N_CACHED)(lambda first, end: self.files.read(first, end, table.MATCHED))
+        self._of_site = lru_cache(N_MATCHERS)(self._made)
 
     def n_pages(self, page: Page) -> int:
         """The number of pages that the templates of this page's site were mined from."""
-        return self._of(page)[1]
+        return self._of_site(hosts.site(page.url, self.files.grouping))[1]
 
     def marked(self, page: Page, kept: Bool | None = None) -> Page:
         """The page with the characters marked that templates of its site cover.
 
         The view `cleaned` is marked with `kept`, after the decision; other views without it, before.
         """
-        if not page.url or (self.view == CLEANED) is (kept is None):
+        if (self.view == CLEANED) is (kept is None):
             return page
-        matcher, _ = self._of(page)
+        matcher, _ = self._of_site(hosts.site(page.url, self.files.grouping))
         if matcher is None or not len(page.blocks):
             return page
         found = matcher.intervals(view(self.view, page, kept))
         return marked(page, covered(self.view, page, found, kept)) if len(found) else page
 
-    def _of(self, page: Page) -> tuple[Matcher | None, int]:
-        site = hosts.site(page.url, self.files.grouping) if page.url else None
-        return self._of_site(site) if site else (None, 0)
-
-    def _made(self, site: str) -> tuple[Matcher | None, int]:
-        """The site's matcher, and the number of pages; None where the table has no template of it.
-
-        Vanished templates count, too.
-        """
-        rows = self._near(*self.files.span(site))
-        rows = rows.filter(pc.and_(pc.equal(rows[SITE], site), pc.equal(rows["view"], self.view)))
+    def _made(self, site: str | None) -> tuple[Matcher | None, int]:
+        """The site's matcher, for vanished templates too, and the number of pages; None without templates."""
+        rows = self._near(*self.files.span(site or ""))
+        rows = rows.filter(pc.and_(pc.equal(rows[SITE], site or ""), pc.equal(rows["view"], self.view)))
         if not len(rows):
             return None, 0
-        table.refuse_faults(rows, self._path)
+        table.refuse_faults(rows, self.files.paths[0])
         pairs = zip(rows["tokens"].to_pylist(), rows["regex"].to_pylist(), strict=True)
         return Matcher(pairs, self.view), pc.max(rows["n_pages"]).as_py()
 

@@ -1,30 +1,24 @@
 """The Parquet table of templates, one row each: its columns; how it is made, read, updated and compared."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from victor_spark import tables
-from victor_spark.errors import InputError, TableError, one_line
-from victor_spark.hosts import REGISTERED_DOMAIN, check_grouping
-from victor_spark.site_files import SITE, Kind
+from victor_spark.errors import TableError
+from victor_spark.site_files import SITE, Kind, SiteFiles
 from victor_spark.templates import patterns
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.tokens import TOKENISERS
-from victor_spark.warc.storage import open_file
 
 VERSION_KEY: Final = "victor_spark.templates_version"
 VERSION: Final = "2"
-_READ: Final = ("1", VERSION)
-"""Tables of version 1 have one more column, `histogram`."""
 _MAX_MUTABLE: Final = 100
 
 TEMPLATES: Final = pa.schema(
@@ -50,6 +44,9 @@ TEMPLATES: Final = pa.schema(
 )
 MATCHED: Final = pa.schema([TEMPLATES.field(name) for name in (SITE, "view", "regex", "tokens", "n_pages")])
 """The columns that cleaning reads."""
+
+Row: TypeAlias = dict[str, Any]
+"""A row of TEMPLATES."""
 
 OK, TOO_FEW_PAGES, NO_TEMPLATES = "ok", "too_few_pages", "no_templates"
 
@@ -92,60 +89,24 @@ class Mined:
     templates: tuple[Template, ...]
 
 
-def records(mined: Mined, mined_at: datetime) -> list[dict[str, Any]]:
+def rows(mined: Mined, mined_at: datetime) -> pa.Table:
     """The rows of one site's templates; none if the site was not mined."""
     same = {"mined_at": mined_at, "first_seen": mined_at, "last_seen": mined_at, "vanished": False}
     same |= {"site": mined.site, "view": mined.view, "n_pages": mined.n_pages, "cut_off": mined.cut_off}
-    return [{**same, **asdict(one), "n_sites_seen": 1} for one in mined.templates]
+    found = [{**same, **asdict(one), "n_sites_seen": 1} for one in mined.templates]
+    return pa.Table.from_pylist(found, schema=TEMPLATES)
 
 
-def rows(mined: Mined, mined_at: datetime) -> pa.Table:
-    """The rows of one site's templates as a table."""
-    return pa.Table.from_pylist(records(mined, mined_at), schema=TEMPLATES)
+KIND: Final = Kind("templates table", "victor templates mine", VERSION_KEY, ("1", VERSION), TEMPLATES)
+"""Tables of version 1 have one more column, `histogram`."""
 
 
 def read(path: str | Path) -> pa.Table:
-    """A templates table in a local or remote file; InputError for other files and other versions."""
-    try:
-        with open_file(str(path)) as file:
-            return from_bytes(file.read(), str(path))
-    except OSError as error:
-        raise InputError(f"{path}: {one_line(error)}") from error
-
-
-def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
-    """A templates table from the bytes of its file."""
-    try:
-        return checked(pq.ParquetFile(pa.BufferReader(source)).read(use_threads=False), name)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{name}: not a templates table (Parquet): {one_line(error)}") from error
-
-
-def checked(table: pa.Table, name: str) -> pa.Table:
-    """The table with the columns of TEMPLATES; InputError if it lacks one or has another version."""
-    version = tables.schema_version(table.schema, VERSION_KEY, SITE)
-    if version is None:
-        raise InputError(f"{name}: not a templates table: the metadata has no {VERSION_KEY}")
-    if version not in _READ:
-        raise InputError(
-            f"{name}: a templates table of schema version {version}, and this is version {VERSION}; "
-            "mine the site again, or use the victor-spark that wrote it"
-        )
-    if missing := [column for column in TEMPLATES.names if column not in table.column_names]:
-        raise InputError(f"{name}: a templates table without the column {missing[0]}")
-    try:
-        ours = _ours(table.select(TEMPLATES.names))
-    except (pa.ArrowException, ValueError) as error:
-        raise InputError(f"{name}: a templates table with wrong types: {one_line(error)}") from error
-    refuse_faults(ours, name)
-    return ours
-
-
-def _check(schema: pa.Schema, path: str) -> None:
-    checked(schema.empty_table(), path)
-
-
-KIND: Final = Kind("templates table", "victor templates mine", False, _check)
+    """A whole templates table in a local or remote file; InputError for other files and other versions."""
+    files = SiteFiles(str(path), KIND)
+    found = files.read(0, len(files), TEMPLATES)
+    refuse_faults(found, str(path))
+    return found
 
 
 def refuse_faults(table: pa.Table, name: str) -> None:
@@ -184,39 +145,22 @@ def _fault(table: pa.Table) -> str | None:
     return None
 
 
-def to_bytes(table: pa.Table) -> bytes:
-    """The table as the bytes of a file."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(_ours(table), sink, compression="zstd")
-    return bytes(sink.getvalue().to_pybytes())
-
-
 def with_grouping(table: pa.Table, grouping: str) -> pa.Table:
     """The table, with how its pages were grouped into sites."""
     return table.replace_schema_metadata({**(table.schema.metadata or {}), tables.GROUPING_KEY: grouping})
 
 
-def grouping(table: pa.Table) -> str:
-    """How the pages were grouped into sites (default: by registered domain)."""
-    found = (table.schema.metadata or {}).get(tables.GROUPING_KEY.encode())
-    return check_grouping(found.decode()) if found else REGISTERED_DOMAIN
-
-
-def _ours(table: pa.Table) -> pa.Table:
-    return with_grouping(table.cast(TEMPLATES), grouping(table))
-
-
 _IDIOM_SITES, _IDIOM_SHARE, _WHOLE_LINES = 5, 0.1, 0.5
 
 
-def filter_across(table: pa.Table, n_sites: int) -> pa.Table:
-    """The rows without idioms (Foschini, section 3.3). `n_sites_seen` must be that of the whole table.
+def is_idiom(row: Mapping[str, Any], n_sites: int) -> bool:
+    """Whether a row is an idiom of the language (Foschini, section 3.3), one of `n_sites` mined sites.
 
     An idiom is on at least five sites and a tenth of all sites, and less than half of its occurrences fill
     whole lines: "as much as" is one, "Read more" is not.
     """
-    rare = pc.less(table["n_sites_seen"], max(_IDIOM_SITES, _IDIOM_SHARE * n_sites))
-    return table.filter(pc.or_(rare, pc.greater_equal(table["whole_lines"], _WHOLE_LINES)))
+    is_frequent = row["n_sites_seen"] >= max(_IDIOM_SITES, _IDIOM_SHARE * n_sites)
+    return bool(is_frequent and row["whole_lines"] < _WHOLE_LINES)
 
 
 ADDED, VANISHED, KEPT = "added", "vanished", "kept"
@@ -226,48 +170,36 @@ _TEXTS: Final = [(name, pa.string()) for name in ("site", "view", "regex", "chan
 DIFFERENCE: Final = pa.schema([*_TEXTS[:-1], *_FREQUENCIES, _TEXTS[-1]])
 
 
-def update(old: pa.Table, new: pa.Table, mined_without: Collection[tuple[str, str]] = ()) -> pa.Table:
-    """The table after a second crawl, with all rows of the old table.
+def update(old: list[Row], new: list[Row], *, is_without: bool = False) -> list[Row]:
+    """The rows of a site after a second crawl, with all old ones.
 
-    For a site in the new crawl, frequencies and numbers of pages are added up. A template that the new crawl
-    lacks is kept and marked `vanished`, unless new templates cover its example from end to end. Sites that
-    are not in the new crawl stay unchanged. `mined_without`: (site, view) of the sites of the new crawl that
-    were mined and gave no template.
+    Frequencies and numbers of pages are added up. A template that the new crawl lacks is kept and marked
+    `vanished`, unless new templates cover its example from end to end. Without new templates the rows stay
+    unchanged, or all are `vanished` if the site was mined (`is_without`).
     """
-    rows, fresh = _by_key(old), _by_key(new)
-    pages_before = {key[:2]: row["n_pages"] for key, row in rows.items()}
-    crawled = {key[:2]: row for key, row in fresh.items()}
-
-    @cache
-    def matcher(site: str, view: str) -> Matcher:
-        own = (row for key, row in fresh.items() if key[:2] == (site, view))
-        return Matcher(((row["tokens"], row["regex"]) for row in own), view)
-
-    for key, row in rows.items():
-        site = key[:2]
-        if site not in crawled:
-            row["vanished"] = row["vanished"] or site in mined_without
+    rows, fresh = ({row["regex"]: dict(row) for row in given} for given in (old, new))
+    matcher = Matcher([(row["tokens"], row["regex"]) for row in new], new[0]["view"]) if old and new else None
+    for regex, row in rows.items():
+        if matcher is None:
+            row["vanished"] = row["vanished"] or is_without
             continue
-        row["n_pages"] += crawled[site]["n_pages"]
-        if (again := fresh.get(key)) is not None:
+        row["n_pages"] += new[0]["n_pages"]
+        if (again := fresh.pop(regex, None)) is not None:
             for name in ("document_frequency", "n_occurrences"):
                 row[name] += again[name]
             for name in ("cut_off", "n_sites_seen", "example", "mined_at", "last_seen", "whole_lines"):
                 row[name] = again[name]
             row["vanished"] = False
             continue
-        row["vanished"] = matcher(*site).intervals(row["example"]).tolist() != [[0, len(row["example"])]]
+        row["vanished"] = matcher.intervals(row["example"]).tolist() != [[0, len(row["example"])]]
         if not row["vanished"]:
-            row["last_seen"] = crawled[site]["mined_at"]
-    for key, row in fresh.items():
-        if key not in rows:
-            rows[key] = row | {"n_pages": row["n_pages"] + pages_before.get(key[:2], 0)}
-    found = list(rows.values())
-    found.sort(key=lambda r: (r["site"], r["view"], r["vanished"], -r["document_frequency"], r["regex"]))
-    return pa.Table.from_pylist(found, schema=TEMPLATES)
+            row["last_seen"] = new[0]["mined_at"]
+    n_before = old[0]["n_pages"] if old else 0
+    found = [*rows.values(), *({**row, "n_pages": row["n_pages"] + n_before} for row in fresh.values())]
+    return sorted(found, key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
 
 
-def _by_key(table: pa.Table) -> dict[tuple[str, str, str], dict[str, Any]]:
+def _by_key(table: pa.Table) -> dict[tuple[str, str, str], Row]:
     return {(row["site"], row["view"], row["regex"]): row for row in table.to_pylist()}
 
 
