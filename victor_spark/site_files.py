@@ -145,4 +145,14 @@ class SiteFiles:
         with reading(self._kind, path), storage.open_file(path) as opened:
             file = pq.ParquetFile(opened, metadata=self._metadata[path])
             found = file.read_row_group(number, schema.names, use_threads=False)
-            return found.select(schema.names).cast(schema)
+            found = found.select(schema.names).cast(schema)
+        if not pc.all(pc.less_equal(found[SITE][:-1], found[SITE][1:])).as_py():
+            raise TableError(f"{self._kind.unreadable}: {path}: its rows are not sorted by site")
+        return found
+
+
+def by_site(rows: pa.Table) -> dict[str, slice]:
+    """The places of the rows of each site; they are sorted by site."""
+    sites = pc.run_end_encode(rows[SITE].combine_chunks())
+    ends = [0, *sites.run_ends.to_pylist()]
+    return dict(zip(sites.values.to_pylist(), map(slice, ends, ends[1:]), strict=True))

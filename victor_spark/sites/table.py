@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from victor_spark.blocks import OTHER
 from victor_spark.errors import InputError
-from victor_spark.site_files import N_CACHED, Kind, SiteFiles, reading
+from victor_spark.site_files import N_CACHED, Kind, SiteFiles, by_site, reading
 from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Contributions, Known, SiteModel
 from victor_spark.warc import storage
@@ -40,9 +40,7 @@ class Sites:
     """The sums of each site in some rows (columns of `SUMS`), which are sorted by site."""
 
     def __init__(self, rows: pa.Table) -> None:
-        sites = pc.run_end_encode(rows["site"].combine_chunks())
-        ends = [0, *sites.run_ends.to_pylist()]
-        self._rows = dict(zip(sites.values.to_pylist(), map(slice, ends, ends[1:]), strict=True))
+        self._rows = by_site(rows)
         self._key = rows["key"].to_numpy().view(np.uint64)
         self._sums = np.array([rows[name].to_numpy() for name in evidence.SUMS], dtype=np.int64)
         self._known: dict[str, Known] = {}

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from victor_spark import hosts
@@ -18,7 +19,7 @@ from victor_spark.errors import InputError, UsageError
 from victor_spark.html.characters import properties
 from victor_spark.kernels import text_of
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, WHITE
-from victor_spark.site_files import N_CACHED, SITE, SiteFiles
+from victor_spark.site_files import N_CACHED, SiteFiles, by_site
 from victor_spark.templates import table
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.tokens import CLEANED, HTML, TEXT, VIEWS
@@ -39,12 +40,11 @@ class SiteTemplates:
         if len(names) > 1:
             raise InputError(f"a templates table of several views ({', '.join(names)}): mine one at a time")
         self.view = names.pop()
-        self._near = lru_cache(N_CACHED)(lambda first, end: self.files.read(first, end, table.MATCHED))
-        self._of_site = lru_cache(N_MATCHERS)(self._made)
+        self._near, self._of_site = lru_cache(N_CACHED)(self._read), lru_cache(N_MATCHERS)(self._made)
 
     def n_pages(self, page: Page) -> int:
         """The number of pages that the templates of this page's site were mined from."""
-        return self._of_site(hosts.site(page.url, self.files.grouping))[1]
+        return self._of(page)[1]
 
     def marked(self, page: Page, kept: Bool | None = None) -> Page:
         """The page with the characters marked that templates of its site cover.
@@ -53,18 +53,24 @@ class SiteTemplates:
         """
         if (self.view == CLEANED) is (kept is None):
             return page
-        matcher, _ = self._of_site(hosts.site(page.url, self.files.grouping))
+        matcher, _ = self._of(page)
         if matcher is None or not len(page.blocks):
             return page
         found = matcher.intervals(view(self.view, page, kept))
         return marked(page, covered(self.view, page, found, kept)) if len(found) else page
 
-    def _made(self, site: str | None) -> tuple[Matcher | None, int]:
-        """The site's matcher, for vanished templates too, and the number of pages; None without templates."""
-        rows = self._near(*self.files.span(site or ""))
-        rows = rows.filter(pc.and_(pc.equal(rows[SITE], site or ""), pc.equal(rows["view"], self.view)))
-        if not len(rows):
-            return None, 0
+    def _of(self, page: Page) -> tuple[Matcher | None, int]:
+        """The matcher of a page's site, and the number of pages; None without templates."""
+        site = hosts.site(page.url, self.files.grouping) or ""
+        return self._of_site(site) if site in self._near(*self.files.span(site))[1] else (None, 0)
+
+    def _read(self, first: int, end: int) -> tuple[pa.Table, dict[str, slice]]:
+        rows = self.files.read(first, end, table.MATCHED)
+        return rows, by_site(rows)
+
+    def _made(self, site: str) -> tuple[Matcher, int]:
+        near, places = self._near(*self.files.span(site))
+        rows = near[places[site]].filter(pc.equal(near["view"][places[site]], self.view))
         table.refuse_faults(rows, self.files.paths[0])
         pairs = zip(rows["tokens"].to_pylist(), rows["regex"].to_pylist(), strict=True)
         return Matcher(pairs, self.view), pc.max(rows["n_pages"]).as_py()

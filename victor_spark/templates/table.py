@@ -6,7 +6,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -109,40 +108,33 @@ def read(path: str | Path) -> pa.Table:
     return found
 
 
-def refuse_faults(table: pa.Table, name: str) -> None:
-    """TableError if these rows, columns of `MATCHED`, are none that `mine` would write."""
-    if (fault := _fault(table)) is not None:
-        raise TableError(f"{KIND.unreadable}: {name}: rows that victor-spark did not write: {fault!r:.100}")
+def refuse_faults(rows: pa.Table, path: str) -> None:
+    """TableError if these rows, columns of `MATCHED`, have what `mine` would not write.
 
-
-def _fault(table: pa.Table) -> str | None:
-    """A token, expression or view that `mine` would not write: its matching time has no known limit."""
+    The matching time of another token or expression has no known limit.
+    """
     mutable = set()
-    for token in pc.unique(table["tokens"].combine_chunks().flatten()).to_pylist():
-        word = None if token is None else patterns.literal_token(token)
-        if word is None:
+    columns = (rows[name].to_pylist() for name in ("view", "regex", "tokens"))
+    for view, regex, tokens in zip(*columns, strict=True):
+        faults = [] if view in TOKENISERS else [view]
+        for token in tokens or ():
+            word = None if token is None else patterns.literal_token(token)
             inner = (token or "").removeprefix("(?:").removesuffix(")")
-            if token != patterns.mutable(inner) or not patterns.is_cheap(inner):
-                return str(token)
-            mutable.add(token)
-        elif len(word.split()) != 1:
-            return str(token)
-    if len(mutable) > _MAX_MUTABLE:
-        return f"{len(mutable)} mutable patterns"
-    for view in pc.unique(table["view"]).to_pylist():
-        tokeniser = TOKENISERS.get(view)
-        if tokeniser is None:
-            return str(view)
-        rows = table.filter(pc.equal(table["view"], view))
-        between = pc.binary_join(rows["tokens"].combine_chunks(), tokeniser.between)
-        same = pa.array(np.zeros(rows.num_rows, dtype=bool))
-        for anchors in range(4):
-            begin, end = patterns.glue(["\0"], anchors, tokeniser).split("\0")
-            written = pc.binary_join_element_wise(begin, between, end, "")
-            same = pc.or_(same, pc.fill_null(pc.equal(rows["regex"].combine_chunks(), written), False))
-        if (number := pc.index(same, False).as_py()) >= 0:
-            return str(rows["regex"][number].as_py())
-    return None
+            if word is not None:
+                is_ours = len(word.split()) == 1
+            else:
+                mutable.add(token)
+                is_ours = token == patterns.mutable(inner) and patterns.is_cheap(inner)
+            faults += [] if is_ours else [token]
+        if not faults:
+            anchors = patterns.anchors_of(regex or "", TOKENISERS[view])
+            is_ours = tokens is not None and regex == patterns.glue(tokens, anchors, TOKENISERS[view])
+            faults += [] if is_ours else [regex]
+        if len(mutable) > _MAX_MUTABLE:
+            faults.append(f"{len(mutable)} mutable patterns")
+        if faults:
+            why = f"rows that victor-spark did not write: {str(faults[0])!r:.100}"
+            raise TableError(f"{KIND.unreadable}: {path}: {why}")
 
 
 def with_grouping(table: pa.Table, grouping: str) -> pa.Table:
