@@ -263,7 +263,7 @@ def deciding(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Score
 
 def _templates(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Page], SiteTemplates | None]:
     """The templates for a page; opened for the first with an address, and so by the process that cleans."""
-    opened = cache(lambda: SiteTemplates(settings.templates or "", models[TEMPLATES]))
+    opened = cache(lambda: SiteTemplates(settings.templates or "", models.get(TEMPLATES)))
     return lambda page: opened() if settings.templates and page.url else None
 
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import tables
-from victor_spark.errors import InputError, TableError, one_line
+from victor_spark.errors import TableError, one_line
 from victor_spark.hosts import REGISTERED_DOMAIN, check_grouping
 from victor_spark.warc import storage
 
@@ -64,17 +64,17 @@ def reading(kind: Kind, path: str) -> Iterator[None]:
 
 
 class SiteFiles:
-    """The files of a table; at first, only their footers are read.
+    """The files of a table; at first, only their footers are read. TableError for damaged and other files.
 
     `listing`: the names of the files, with sizes and hashes of their footers, which identify the content.
-    Other processes give it as `listed`. InputError for damaged files and other tables.
+    Other processes give it as `listed`.
     """
 
     def __init__(self, location: str, kind: Kind, listed: bytes | None = None) -> None:
         with reading(kind, location):
             names = json.loads(listed) if listed else _names(location)
         if not names:
-            raise InputError(f"{location}: no {kind.name} (`{kind.command}` makes one)")
+            raise TableError(f"{location}: no {kind.name} (`{kind.command}` makes one)")
         self.paths = [location.rstrip("/") + name for name in names]
         self.grouping, self._kind = "", kind
         self._metadata: dict[str, pq.FileMetaData] = {}
@@ -85,7 +85,7 @@ class SiteFiles:
         self._groups = sorted(self.bounds(SITE))
         self._firsts, self._lasts = [first for first, *_ in self._groups], [one[1] for one in self._groups]
         if any(last > first for last, first in zip(self._lasts, self._firsts[1:], strict=False)):
-            raise InputError(f"{location}: its rows are not sorted by site, or are of two tables")
+            raise TableError(f"{location}: its rows are not sorted by site, or are of two tables")
 
     def _opened(self, path: str) -> tuple[int, str]:
         """Checks a file; its size, and a hash of its end, where the footer has statistics of columns."""
@@ -99,14 +99,14 @@ class SiteFiles:
         version = tables.schema_version(schema, kind.version_key, SITE)
         if version not in kind.versions:
             which = f"is a {kind.name} of version {version}, not {kind.versions[-1]}"
-            raise InputError(f"{path}: {f'is no {kind.name}' if version is None else which}")
+            raise TableError(f"{path}: {f'is no {kind.name}' if version is None else which}")
         try:
             schema.empty_table().select(kind.schema.names).cast(kind.schema)
         except (KeyError, pa.ArrowException) as error:
-            raise InputError(f"{path}: a {kind.name} with other columns: {one_line(error)}") from error
+            raise TableError(f"{path}: a {kind.name} with other columns: {one_line(error)}") from error
         grouping = tables.schema_version(schema, tables.GROUPING_KEY, SITE) or REGISTERED_DOMAIN
         if self.grouping not in ("", grouping):
-            raise InputError(f"{path}: grouped by {grouping}, other files by {self.grouping}")
+            raise TableError(f"{path}: grouped by {grouping}, other files by {self.grouping}")
         self.grouping = check_grouping(grouping)
         return size, footer
 
@@ -146,7 +146,7 @@ class SiteFiles:
             file = pq.ParquetFile(opened, metadata=self._metadata[path])
             found = file.read_row_group(number, schema.names, use_threads=False)
             found = found.select(schema.names).cast(schema)
-        if not pc.all(pc.less_equal(found[SITE][:-1], found[SITE][1:])).as_py():
+        if pc.any(pc.greater(found[SITE][:-1], found[SITE][1:])).as_py():
             raise TableError(f"{self._kind.unreadable}: {path}: its rows are not sorted by site")
         return found
 

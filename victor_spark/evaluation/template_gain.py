@@ -23,7 +23,6 @@ from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.extractors import template
 from victor_spark.logs import track
 from victor_spark.preparation import handed_over
-from victor_spark.site_files import SiteFiles
 from victor_spark.templates import coverage, table, tokens
 from victor_spark.templates.mine import MiningSettings, mine, sample
 from victor_spark.templates.table import Mined
@@ -89,9 +88,9 @@ def gains(
         documents = cleaned(own, pipeline.Settings(cleaner), models)
         found = mine(site, sample(view_of(mining.view, document) for document in documents), mining)
         outputs = {ALL_TEXT: cleaned(own, pipeline.EVERYTHING, models), cleaner: documents}
-        with written(found, grouping) as (path, files):
+        with written(found, grouping) as path:
             for name, settings in ways(cleaner, mining.view, path).items():
-                outputs[name] = cleaned(own, settings, {**models, pipeline.TEMPLATES: files})
+                outputs[name] = cleaned(own, settings, models)
         qualities = {name: measures.macro(map(_overlap, made, own)) for name, made in outputs.items()}
         yield SiteGain(site, len(own), len(found.templates), found.status, qualities)
 
@@ -117,13 +116,12 @@ def ways(cleaner: str, view: str, path: str) -> dict[str, pipeline.Settings]:
 
 
 @contextmanager
-def written(found: Mined, grouping: str) -> Iterator[tuple[str, bytes]]:
-    """A temporary file with the templates table of a site that was mined now, and its listing."""
+def written(found: Mined, grouping: str) -> Iterator[str]:
+    """A temporary file with the templates table of a site that was mined now."""
     rows = table.with_grouping(table.rows(found, datetime.now(UTC)), grouping)
     with TemporaryDirectory() as folder:
-        path = f"{folder}/templates.parquet"
-        pq.write_table(rows, path)
-        yield path, SiteFiles(path, table.KIND).listing
+        pq.write_table(rows, f"{folder}/templates.parquet")
+        yield f"{folder}/templates.parquet"
 
 
 def record(page: GoldPage) -> Record:

@@ -39,18 +39,9 @@ from victor_spark.spark.rows import RowBatch
 from victor_spark.spark.session import job
 from victor_spark.spark.tasks import CleanTask, clean_partition, clean_task
 from victor_spark.statuses import ANSWERED
-from victor_spark.templates import table, tokens
+from victor_spark.templates import mine, table, tokens
 from victor_spark.templates.coverage import SiteTemplates
-from victor_spark.templates.mine import (
-    MAX_PAGES,
-    MiningSettings,
-    Smallest,
-    check,
-    ends,
-    mine,
-    page_key,
-    sample,
-)
+from victor_spark.templates.mine import MAX_PAGES, MiningSettings, Smallest
 from victor_spark.templates.table import NO_TEMPLATES, OK
 from victor_spark.warc import inputs, storage
 from victor_spark.warc.shard import Shard
@@ -119,8 +110,8 @@ def sample_partition(
             found[site] = Smallest(request.max_pages), Seen()
         smallest, seen = found[site]
         seen.add(1, row["fetch_time"], row["fetch_time"])
-        text = ends(_text(row, request.mining.view))
-        key = page_key(text)
+        text = mine.ends(_text(row, request.mining.view))
+        key = mine.page_key(text)
         if smallest.take(key, len(text))[0]:
             waiting.add({"site": site, "key": key, "text": text})
         if waiting.full:
@@ -168,7 +159,7 @@ def _mined(
     if site is None:
         return [{"reason": row["problem"], "n_seen": row["n_pages"]} for row in rows]
     seen = Seen()
-    found = mine(site, sample(_texts(rows, seen), request.max_pages), request.mining)
+    found = mine.mine(site, mine.sample(_texts(rows, seen), request.max_pages), request.mining)
     times = {"first_seen": seen.first_seen or mined_at, "last_seen": seen.last_seen or mined_at}
     same = ("site", "view", "status", "reason", "n_pages", "cut_off")
     of_site = {name: getattr(found, name) for name in same}
@@ -216,8 +207,18 @@ def _merged(rows: Iterable[dict[str, Any]], n_mined: int) -> list[dict[str, Any]
     return [*templates, *({**row, "n_templates": len(new)} for site in found.values() for row in site)]
 
 
-_OF_SITE: Final = ("site", "view", "status", "reason", "n_seen", "n_pages", "cut_off")
-_NAMES: Final = (*_OF_SITE, "first_seen", "last_seen", "n_templates")
+_NAMES: Final = [
+    "site",
+    "view",
+    "status",
+    "reason",
+    "n_seen",
+    "n_pages",
+    "cut_off",
+    "first_seen",
+    "last_seen",
+    "n_templates",
+]
 _SITES: Final = pa.schema([MINED.field(name).remove_metadata() for name in _NAMES])
 """One row a site, also for those that were not mined."""
 
@@ -234,7 +235,7 @@ _PART: Final = 1 << 14
 def run(request: MiningRequest) -> None:
     """Runs the job; errors of inputs, options and output are raised before the first page."""
     shards = inputs.resolve(request.clean.inputs, base_url=request.clean.base_url)
-    check(request.mining)  # a pattern that doesn't compile is a UsageError now
+    mine.check(request.mining)  # a pattern that doesn't compile is a UsageError now
     old = None
     if request.update is not None:
         known = SiteTemplates(storage.absolute(request.update))
@@ -273,35 +274,27 @@ def _run_on_spark(
     with waves.disk_errors(output), progress_of_group(context):
         pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
         with mined(pages, request, started) as rows:
-            problem = sf.expr("CASE WHEN site IS NULL THEN reason END").alias("problem")
-            numbers = (
-                sf.count("*").alias("n"),
-                sf.sum("n_seen").alias("n_seen"),
-                sf.min("site").alias("first"),
-            )
-            counted = rows.groupBy("status", problem).agg(*numbers).collect()
+            kinds = rows.groupBy("status", sf.expr("if(site IS NULL, reason, NULL) AS problem"))
+            sums = map(sf.expr, ("count(*) AS n", "sum(n_seen) AS n_seen", "min(site) AS first"))
+            counted = kinds.agg(*sums).collect()
             statuses = sorted((row for row in counted if row.status), key=lambda row: (-row.n, row.first))
             n_mined = sum(row.n for row in statuses if row.status == OK)
             parts = merged(rows, sum(row.n for row in counted), n_mined, old)
             n_templates = _write(files, output, parts, request.grouping)
-    problems = {row.problem: row.n_seen for row in counted if row.problem}
-    problems = dict(sorted(problems.items(), key=lambda one: (-one[1], one[0])))
+    problems = sorted((row for row in counted if row.problem), key=lambda row: (-row.n_seen, row.problem))
     pages, sites = sum(row.n_seen for row in statuses), sum(row.n for row in statuses)
     seconds = (datetime.now(UTC) - started).total_seconds()
     by_status = ", ".join(f"{row.status} {row.n}" for row in statuses) or "none"
     log(f"{many(pages, 'page')} of {many(sites, 'site')} in {clock(seconds)}; sites by status: {by_status}")
     if problems:
-        named = ", ".join(f"{reason} {n}" for reason, n in list(problems.items())[:5])
-        log(f"{sum(problems.values())} records couldn't be used: {named}")
+        named = ", ".join(f"{row.problem} {row.n_seen}" for row in problems[:5])
+        log(f"{sum(row.n_seen for row in problems)} records couldn't be used: {named}")
     log(f"{many(n_templates, 'template')} in {output}, all sites in {sites_path(output)}")
 
 
 @contextmanager
 def mined(pages: DataFrame, request: MiningRequest, mined_at: datetime) -> Iterator[DataFrame]:
-    """Rows of `MINED` for all sites of these pages (columns of `SITE_PAGES`), until the end of the block.
-
-    They are computed once, and stay on the executors' disks.
-    """
+    """Rows of `MINED` for these pages (columns of `SITE_PAGES`), computed once, on disk during the block."""
     spark, mining = pages.sparkSession, partial(mine_partition, request=request, mined_at=mined_at)
     key = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = str(spark.conf.get(key))

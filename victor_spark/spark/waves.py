@@ -30,8 +30,7 @@ from victor_spark.spark.second_pass import UNREADABLE
 from victor_spark.templates.table import KIND as TEMPLATES
 
 N_CLEANING: Final = 2
-_DAMAGED: Final = (UNREADABLE, SITES.unreadable, TEMPLATES.unreadable)
-_UNREADABLE: Final = re.compile(f"(?:{'|'.join(_DAMAGED)}): [^\\n]*")
+_UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{SITES.unreadable}|{TEMPLATES.unreadable}): [^\\n]*")
 _REFUSED: Final = re.compile(
     rf"(?:(?<=[(:])|(?<=[(:] ))(?:{'|'.join(code for code in REFUSALS if code.isalpha())})\b"
     r"|(?<=Status Code: )(?:400|403)\b"

@@ -29,10 +29,7 @@ N_MATCHERS: Final = 256
 
 
 class SiteTemplates:
-    """The templates in a table; those of a site are read, and its matcher is made, for its first page.
-
-    The arguments and errors are those of `SiteFiles`; InputError, too, if the templates are of several views.
-    """
+    """The templates in a table, read at the first page of a site; arguments are those of `SiteFiles`."""
 
     def __init__(self, path: str, listed: bytes | None = None) -> None:
         self.files = SiteFiles(path, table.KIND, listed)

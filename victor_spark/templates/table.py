@@ -109,10 +109,7 @@ def read(path: str | Path) -> pa.Table:
 
 
 def refuse_faults(rows: pa.Table, path: str) -> None:
-    """TableError if these rows, columns of `MATCHED`, have what `mine` would not write.
-
-    The matching time of another token or expression has no known limit.
-    """
+    """TableError if `mine` would not write these rows: the matching time of others has no known limit."""
     mutable = set()
     columns = (rows[name].to_pylist() for name in ("view", "regex", "tokens"))
     for view, regex, tokens in zip(*columns, strict=True):
@@ -126,12 +123,12 @@ def refuse_faults(rows: pa.Table, path: str) -> None:
                 mutable.add(token)
                 is_ours = token == patterns.mutable(inner) and patterns.is_cheap(inner)
             faults += [] if is_ours else [token]
+        if len(mutable) > _MAX_MUTABLE:
+            faults.append(f"{len(mutable)} mutable patterns")
         if not faults:
             anchors = patterns.anchors_of(regex or "", TOKENISERS[view])
             is_ours = tokens is not None and regex == patterns.glue(tokens, anchors, TOKENISERS[view])
             faults += [] if is_ours else [regex]
-        if len(mutable) > _MAX_MUTABLE:
-            faults.append(f"{len(mutable)} mutable patterns")
         if faults:
             why = f"rows that victor-spark did not write: {str(faults[0])!r:.100}"
             raise TableError(f"{KIND.unreadable}: {path}: {why}")
@@ -151,8 +148,8 @@ def is_idiom(row: Mapping[str, Any], n_sites: int) -> bool:
     An idiom is on at least five sites and a tenth of all sites, and less than half of its occurrences fill
     whole lines: "as much as" is one, "Read more" is not.
     """
-    is_frequent = row["n_sites_seen"] >= max(_IDIOM_SITES, _IDIOM_SHARE * n_sites)
-    return bool(is_frequent and row["whole_lines"] < _WHOLE_LINES)
+    least = max(_IDIOM_SITES, _IDIOM_SHARE * n_sites)
+    return bool(row["n_sites_seen"] >= least and row["whole_lines"] < _WHOLE_LINES)
 
 
 ADDED, VANISHED, KEPT = "added", "vanished", "kept"
