@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -110,28 +111,24 @@ def read(path: str | Path) -> pa.Table:
 
 def refuse_faults(rows: pa.Table, path: str) -> None:
     """TableError if `mine` would not write these rows: the matching time of others has no known limit."""
-    mutable = set()
-    columns = (rows[name].to_pylist() for name in ("view", "regex", "tokens"))
-    for view, regex, tokens in zip(*columns, strict=True):
-        faults = [] if view in TOKENISERS else [view]
-        for token in tokens or ():
-            word = None if token is None else patterns.literal_token(token)
-            inner = (token or "").removeprefix("(?:").removesuffix(")")
-            if word is not None:
-                is_ours = len(word.split()) == 1
-            else:
-                mutable.add(token)
-                is_ours = token == patterns.mutable(inner) and patterns.is_cheap(inner)
-            faults += [] if is_ours else [token]
-        if len(mutable) > _MAX_MUTABLE:
-            faults.append(f"{len(mutable)} mutable patterns")
-        if not faults:
-            anchors = patterns.anchors_of(regex or "", TOKENISERS[view])
-            is_ours = tokens is not None and regex == patterns.glue(tokens, anchors, TOKENISERS[view])
-            faults += [] if is_ours else [regex]
-        if faults:
-            why = f"rows that victor-spark did not write: {str(faults[0])!r:.100}"
-            raise TableError(f"{KIND.unreadable}: {path}: {why}")
+    columns = [rows[name].to_pylist() for name in ("view", "regex", "tokens")]
+    distinct = dict.fromkeys(chain.from_iterable(filter(None, columns[-1])))
+    words = {token: None if token is None else patterns.literal_token(token) for token in distinct}
+    mutable = {token or "" for token, word in words.items() if word is None}
+    faults = [token for token, word in words.items() if word is not None and len(word.split()) != 1]
+    for token in mutable:
+        inner = token.removeprefix("(?:").removesuffix(")")
+        faults += [] if token == patterns.mutable(inner) and patterns.is_cheap(inner) else [token]
+    if len(mutable) > _MAX_MUTABLE:
+        faults.append(f"{len(mutable)} mutable patterns")
+    for view, regex, tokens in () if faults else zip(*columns, strict=True):
+        tokeniser = TOKENISERS.get(view)
+        anchors = patterns.anchors_of(regex or "", tokeniser) if tokeniser else 0
+        if tokeniser is None or tokens is None or regex != patterns.glue(tokens, anchors, tokeniser):
+            faults.append(view if tokeniser is None else regex)
+    if faults:
+        why = f"rows that victor-spark did not write: {str(faults[0])!r:.100}"
+        raise TableError(f"{KIND.unreadable}: {path}: {why}")
 
 
 def with_grouping(table: pa.Table, grouping: str) -> pa.Table:
