@@ -224,11 +224,14 @@ class PageCleaner:
             raise TypeError(f"html must be bytes or str, not {type(html).__name__}")
         if not isinstance(url, str | None):
             raise TypeError(f"url must be str or None, not {type(url).__name__}")
-        if isinstance(html, bytes):
-            return _loaded(self.settings)(handed_over(html, url))
-        if what := file_types.only_named(html):
+        if isinstance(html, str) and (what := file_types.only_named(html)):
             raise InputError(f"html is {what}, not a page: pass the content of the page, as bytes or str")
-        return _loaded(self.settings)(handed_over(html.encode("utf-8", "replace"), url, "utf-8"))
+        given = (html.encode("utf-8", "replace"), url, "utf-8") if isinstance(html, str) else (html, url)
+        try:
+            return _loaded(self.settings)(handed_over(*given))
+        except TableError:
+            _loaded.cache_clear()  # the next page finds the table as it is then
+            raise
 
 
 @lru_cache(maxsize=8)

@@ -76,7 +76,7 @@ class SiteFiles:
         if not names:
             raise TableError(f"{location}: no {kind.name} (`{kind.command}` makes one)")
         self.paths = [location.rstrip("/") + name for name in names]
-        self.grouping, self._kind = "", kind
+        self.location, self.grouping, self._kind = location, "", kind
         self._metadata: dict[str, pq.FileMetaData] = {}
         self.listing = json.dumps(dict(zip(names, map(self._opened, self.paths), strict=True))).encode()
         if listed not in (None, self.listing):

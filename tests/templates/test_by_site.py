@@ -161,6 +161,18 @@ def test_a_table_that_vanishes_or_changes_ends_the_run_and_not_a_page(many: str,
         gone(7)
 
 
+def test_after_such_an_error_the_next_page_is_cleaned_with_the_new_table(many: str, tmp_path: Path) -> None:
+    """In a process that lives long, such as a notebook, in which the table is mined again."""
+    path = shutil.copy(many, tmp_path / "t.parquet")
+    clean = PageCleaner(Settings("template", templates=str(path)))
+    assert "paper 2" in clean(html(1), "http://paper0001.example/").text
+    path.unlink()
+    with pytest.raises(TableError):
+        clean(html(7), "http://paper0007.example/")
+    written(path, [of_site(7, 1)])
+    assert "Notice b of paper 7" in clean(html(7), "http://paper0007.example/").text
+
+
 def test_damage_is_found_at_the_first_page_of_a_site_there(many: str, tmp_path: Path) -> None:
     path = Path(shutil.copy(many, tmp_path / "t.parquet"))
     clean, content = cleaner(str(path)), bytearray(path.read_bytes())

@@ -314,7 +314,7 @@ def merged(rows: DataFrame, n_rows: int, n_mined: int, old: SiteFiles | None) ->
     whole = rows.where("regex IS NOT NULL").withColumn("n_sites_seen", n_sites)
     whole = whole.union(rows.where("regex IS NULL AND site IS NOT NULL"))
     if old is not None:
-        reading = partial(old_partition, path=old.paths[0], listed=old.listing)
+        reading = partial(old_partition, path=old.location, listed=old.listing)
         known = rows.sparkSession.range(len(old)).mapInArrow(reading, tables.ddl(table.TEMPLATES))
         whole = whole.unionByName(known.withColumn("status", sf.lit(OLD)), allowMissingColumns=True)
         n_rows += old.n_rows

@@ -68,7 +68,7 @@ class SiteTemplates:
     def _made(self, site: str) -> tuple[Matcher, int]:
         near, places = self._near(*self.files.span(site))
         rows = near[places[site]].filter(pc.equal(near["view"][places[site]], self.view))
-        table.refuse_faults(rows, self.files.paths[0])
+        table.refuse_faults(rows, self.files.location)
         pairs = zip(rows["tokens"].to_pylist(), rows["regex"].to_pylist(), strict=True)
         return Matcher(pairs, self.view), pc.max(rows["n_pages"]).as_py()
 
