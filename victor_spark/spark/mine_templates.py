@@ -338,7 +338,7 @@ def _write(files: Files, output: str, parts: Iterable[pa.Table], grouping: str) 
                 templates.write_table(part.filter(is_template).select(schema.names), _ROW_GROUP)
                 sites.write_table(part.filter(pc.invert(is_template)).select(_SITES.names))
         with output_errors(output):
-            for draft, path in zip(drafts, (output, sites_path(output)), strict=True):
+            for draft, path in zip(drafts[::-1], (sites_path(output), output), strict=True):
                 files.write(path.rpartition("/")[2], draft)
         return int(pq.read_metadata(drafts[0]).num_rows)
 
