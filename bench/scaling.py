@@ -94,7 +94,8 @@ cores; the start of Spark is a large part of so short a run):
 |---|---:|---:|---:|---:|---:|
 {skewed}
 
-Mining of templates groups by site, but takes a sample of limited size from each.
+Mining of templates groups by site, but takes a sample of limited size from each. Tables of sites and of
+templates are read by site and not broadcast; of the row groups of other sites, a process holds the footers.
 
 **Waves.** Two waves are cleaned concurrently, so that slow last tasks leave no core idle. If the driver dies,
 these two are repeated, and waves that were not yet entered in the ledger (at most two more).

@@ -11,7 +11,7 @@ import pyarrow as pa
 from victor_spark.blocks import Int32
 from victor_spark.logs import track
 from victor_spark.templates import table
-from victor_spark.templates.matcher import NEAR, Matchers, unite
+from victor_spark.templates.matcher import NEAR, Matcher, unite
 from victor_spark.templates.mine import MiningSettings, mine, sample
 
 
@@ -31,16 +31,15 @@ def agreements(sites: Sequence[tuple[str, Sequence[str]]], view: str = "text") -
     for name, texts in track(sites, f"re against automaton, {view}", len(sites)):
         found = mine(name, sample(texts), MiningSettings(view=view))
         if found.templates:
-            yield _agreement(name, texts, table.from_bytes(table.to_bytes(table.rows(found, _NOW))), view)
+            yield _agreement(name, texts, table.rows(found, _NOW), view)
 
 
 _NOW = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 def _agreement(site: str, texts: Sequence[str], published: pa.Table, view: str) -> Agreement:
-    matcher = Matchers(published, view).of(site)
-    assert matcher is not None
     expressions = published["regex"].to_pylist()
+    matcher = Matcher(zip(published["tokens"].to_pylist(), expressions, strict=True), view)
     n_same = n_removed = 0
     for text in texts:
         ours = remove(text, matcher.intervals(text))

@@ -48,11 +48,12 @@ def tested(pages: Pages, cleaner: str, grouping: str, models_for: ModelsFor) -> 
     for site, of_site in track(pages.items(), "sites for the guard", len(pages)):
         documents = template_gain.cleaned(of_site, pipeline.Settings(cleaner), models_for(of_site))
         mined = mine(site, sample(document.columns.text for document in documents), MiningSettings())
-        templates = SiteTemplates(template_gain.templates([mined], grouping))
-        found[site] = [
-            _tested(document, templates, page.gold or "")
-            for document, page in zip(documents, of_site, strict=True)
-        ]
+        with template_gain.written(mined, grouping) as path:
+            templates = SiteTemplates(path)
+            found[site] = [
+                _tested(document, templates, page.gold or "")
+                for document, page in zip(documents, of_site, strict=True)
+            ]
     return found
 
 

@@ -25,7 +25,7 @@ FLOORS = (
     ("words", "minhash"),
     ("warc", "html", "langid", "metadata"),
     ("fetch",),
-    ("rendering", "roles"),
+    ("rendering", "roles", "site_files"),
     ("document", "model", "templates"),
     ("sites",),
     ("extractors",),

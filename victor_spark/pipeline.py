@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from inspect import formatannotation
 from numbers import Real
 from pathlib import Path
@@ -24,7 +24,7 @@ from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepa
 from victor_spark.rendering.plain import plain_text
 from victor_spark.rendering.shown import LONGEST_HIDDEN
 from victor_spark.resources import directory
-from victor_spark.templates import coverage, table
+from victor_spark.templates import coverage
 from victor_spark.templates.coverage import SiteTemplates
 from victor_spark.warc import file_types
 from victor_spark.warc.records import Record
@@ -97,7 +97,7 @@ def models(settings: Settings) -> dict[str, bytes]:
         raise UsageError(f"--sites needs the cleaner {victor.NAME}, not {settings.cleaner}")
     needed = language_models() | (victor.site_models(settings.sites) if settings.sites else {})
     if settings.templates:
-        needed[TEMPLATES] = table.read_bytes(settings.templates)
+        needed[TEMPLATES] = SiteTemplates(settings.templates).files.listing
     if settings.lid_model:
         needed[LID_MODEL] = read_bytes(Path(settings.lid_model))
     folders = models_of(settings.cleaner)
@@ -169,7 +169,7 @@ def cleaning(
         page, own = prepare(html, look, page.url)
         facts = replace(own, charset=facts.charset, markup=facts.markup)
         uncleaned = replace(settings, cleaner=NO_CLEANER)
-        found = _document(page, facts, keep_all, uncleaned, templates, lap, plain_text)
+        found = _document(page, facts, keep_all, uncleaned, templates(page), lap, plain_text)
         if found.status != "ok" or not is_whole(found.text):
             return document
         return replace(found, reason="; ".join(filter(None, (FROM_JSON_LD, found.reason))))
@@ -178,9 +178,9 @@ def cleaning(
         if record.content_mime_type == "text/plain":
             page, facts = prepare_text(payload, look, record.url, record.http_charset)
             chosen = replace(settings, cleaner=NO_CLEANER)
-            return _document(page, facts, keep_all, chosen, templates, lap, plain_text)
+            return _document(page, facts, keep_all, chosen, templates(page), lap, plain_text)
         page, facts = prepare(payload, look, record.url, record.http_charset, lap)
-        document = _document(page, facts, cleaner, settings, templates, lap, write)
+        document = _document(page, facts, cleaner, settings, templates(page), lap, write)
         return stated(document, page, facts) if _is_drawn_by_scripts(document) else document
 
     def clean(record: Record) -> Document:
@@ -237,11 +237,14 @@ class PageCleaner:
             raise TypeError(f"html must be bytes or str, not {type(html).__name__}")
         if not isinstance(url, str | None):
             raise TypeError(f"url must be str or None, not {type(url).__name__}")
-        if isinstance(html, bytes):
-            return _loaded(self.settings)(handed_over(html, url))
-        if what := file_types.only_named(html):
+        if isinstance(html, str) and (what := file_types.only_named(html)):
             raise InputError(f"html is {what}, not a page: pass the content of the page, as bytes or str")
-        return _loaded(self.settings)(handed_over(html.encode("utf-8", "replace"), url, "utf-8"))
+        given = (html.encode("utf-8", "replace"), url, "utf-8") if isinstance(html, str) else (html, url)
+        try:
+            return _loaded(self.settings)(handed_over(*given))
+        except TableError:
+            _loaded.cache_clear()  # the next page finds the table as it is then
+            raise
 
 
 @lru_cache(maxsize=8)
@@ -266,9 +269,10 @@ def deciding(
     settings: Settings, models: Mapping[str, bytes], lap: Lap = unmeasured
 ) -> Callable[[Scored], Document]:
     """The function that makes the document of a page whose scores are known, as `cleaning` does."""
-    templates = _templates(settings, models)
+    templates_of = _templates(settings, models)
 
     def decide(scored: Scored) -> Document:
+        templates = templates_of(scored.page)
         page = templates.marked(scored.page) if templates else scored.page
         scored = replace(scored, page=page)
         return _decided(scored, settings, templates, lap, plain_text, None, None)
@@ -276,10 +280,10 @@ def deciding(
     return decide
 
 
-def _templates(settings: Settings, models: Mapping[str, bytes]) -> SiteTemplates | None:
-    if TEMPLATES not in models:
-        return None
-    return SiteTemplates(table.from_bytes(models[TEMPLATES], settings.templates or TEMPLATES))
+def _templates(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Page], SiteTemplates | None]:
+    """The templates for a page; opened for the first with an address, and so by the process that cleans."""
+    opened = cache(lambda: SiteTemplates(settings.templates or "", models.get(TEMPLATES)))
+    return lambda page: opened() if settings.templates and page.url else None
 
 
 def _document(

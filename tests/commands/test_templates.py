@@ -31,7 +31,7 @@ def mined(path: Path, *, site: str = "gazette.example", more: str = "") -> Path:
     """A table of one site, mined now."""
     found = mine(site, [text(n) + more for n in range(8)])
     rows = table.rows(found, datetime(2025, 3, 1, tzinfo=UTC))
-    path.write_bytes(table.to_bytes(table.with_grouping(rows, "host")))
+    pq.write_table(table.with_grouping(rows, "host"), path)
     return path
 
 
@@ -143,9 +143,9 @@ def no_parquet(path: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (other_version, "schema version 99, and this is version 1"),
-        (parquet_of_something_else, "not a templates table"),
-        (no_parquet, "not a templates table"),
+        (other_version, "a templates table of version 99, not 2"),
+        (parquet_of_something_else, "is no templates table"),
+        (no_parquet, "templates table can't be read"),
         (lambda path: path, "no such"),
     ],
 )

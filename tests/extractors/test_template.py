@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.extractors.pages import page
@@ -41,9 +42,9 @@ def known(tmp_path: Path) -> str:
         for phrase in PHRASES
         for tokens in [tuple(map(patterns.literal, phrase.split()))]
     )
-    mined = Mined("gazette.example", "text", "ok", None, 9, 9, 5, (0,) * 100, found)
+    mined = Mined("gazette.example", "text", "ok", None, 9, 9, 5, found)
     path = tmp_path / "t.parquet"
-    path.write_bytes(table.to_bytes(table.rows(mined, datetime(2025, 3, 1, tzinfo=UTC))))
+    pq.write_table(table.rows(mined, datetime(2025, 3, 1, tzinfo=UTC)), path)
     return str(path)
 
 
@@ -87,7 +88,7 @@ def test_templates_are_searched_once_a_page(
     monkeypatch.setattr(Matcher, "intervals", lambda *given: searched.append(1) or intervals(*given))
     rows = table.read(known)
     of_view = rows.set_column(rows.schema.names.index("view"), "view", pa.array([view] * len(rows)))
-    (tmp_path / "view.parquet").write_bytes(table.to_bytes(of_view.cast(rows.schema)))
+    pq.write_table(of_view.cast(table.TEMPLATES), tmp_path / "view.parquet")
     document = clean(Settings("kimatu", templates=str(tmp_path / "view.parquet")))
     assert len(searched) == 1
     assert "Printed by" not in document.text

@@ -19,6 +19,7 @@ from victor_spark.extractors import victor
 from victor_spark.model.decision import by_expected_f1, n_words
 from victor_spark.pipeline import guarded
 from victor_spark.resources import directory
+from victor_spark.site_files import reading
 from victor_spark.sites import table
 from victor_spark.sites.evidence import (
     CONSENSUS,
@@ -338,7 +339,7 @@ def test_a_model_that_does_not_fit_is_refused(stored: bytes, complaint: str) -> 
 )
 def test_a_page_without_memory_to_read_the_table_is_lost_and_not_the_run(error: Exception) -> None:
     def read(failure: Exception) -> str:
-        with table.reading("part.parquet"):
+        with reading(table.KIND, "part.parquet"):
             raise failure
 
     def lost(status: str, _: str) -> str:
@@ -346,5 +347,5 @@ def test_a_page_without_memory_to_read_the_table_is_lost_and_not_the_run(error: 
 
     assert guarded(lambda: read(error), lost) == "out_of_memory"
     for other in (pa.ArrowInvalid("damaged"), OSError(errno.EIO, "disk")):
-        with pytest.raises(TableError, match=table.UNREADABLE):
+        with pytest.raises(TableError, match=table.KIND.unreadable):
             guarded(lambda failure=other: read(failure), lost)  # type: ignore[misc]

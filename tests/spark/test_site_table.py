@@ -92,7 +92,7 @@ def known(march: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def opened(folder: Path) -> SiteTable:
-    return SiteTable(str(folder), table.listing(str(folder)))
+    return SiteTable(str(folder))
 
 
 def sums(folder: Path) -> dict[tuple[str, int], tuple[int, int]]:
@@ -348,7 +348,7 @@ def test_a_site_that_fills_several_row_groups_is_read_whole(tmp_path: Path, has_
     found = found.cast(SITES).replace_schema_metadata(metadata)
     pq.write_table(found, tmp_path / "a.parquet", row_group_size=3, write_statistics=has_statistics)
     sites = opened(tmp_path)
-    assert sites.grouping == "host"
+    assert sites.files.grouping == "host"
     for name, n_keys in (("a", 2), ("b", 5), ("c", 1)):
         of_site = sites.of(name * length)
         assert of_site is not None

@@ -1,16 +1,19 @@
 """Templates on Spark: mined from shards by site, the same however they are cut into tasks, and applied."""
 
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import Outcome, Response, Victor, page, rows, write_warc
-from victor_spark.spark.mine_templates import MiningRequest, MiningResult, run
-from victor_spark.spark.request import CleanRequest, SparkOptions
+from victor_spark.errors import OutputError
+from victor_spark.site_files import SiteFiles
+from victor_spark.spark import mine_templates, waves
 from victor_spark.templates import table
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -55,22 +58,12 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the templates of the shards go."""
-    return tmp_path_factory.mktemp("mined") / "templates.parquet"
-
-
-@pytest.fixture(scope="module")
-def gathered(spark: SparkSession, shards: Path, target: Path) -> MiningResult:
-    """What mining the shards in one task gave."""
-    one = SparkOptions(partitions=1)
-    return run(MiningRequest(clean=CleanRequest(inputs=(str(shards),), output=str(target), spark=one)))
-
-
-@pytest.fixture(scope="module")
-def mined(gathered: MiningResult, target: Path) -> Path:
-    """The templates of the shards."""
-    return target
+def mined(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The templates of the shards, mined in one task."""
+    assert spark
+    output = tmp_path_factory.mktemp("mined") / "templates.parquet"
+    assert mine(shards, output, partitions=1)
+    return output
 
 
 def mine(shards: Path, output: Path, **options: Any) -> bool:
@@ -115,11 +108,16 @@ def test_every_site_is_reported_and_why_it_was_not_mined(mined: Path) -> None:
     )
 
 
-def test_records_that_are_no_pages_are_counted(gathered: MiningResult) -> None:
-    found = dict(gathered.problems)
-    broken = next(reason for reason in found if reason.startswith("shard: "))
-    assert "c.warc.gz: ends at byte 404, and holds no WARC" in broken
-    assert found == {"broken_encoding": 6, "http_status": 1, broken: 1}
+def test_pages_and_records_that_are_no_pages_are_counted(
+    shards: Path, tmp_path: Path, victor: Victor
+) -> None:
+    outcome = victor("templates", "mine", shards, "--output", tmp_path / "t.parquet")
+    pages, records, written = outcome.lines[-3:]
+    assert "74 pages of 3 sites in " in pages
+    assert pages.endswith("sites by status: too_few_pages 2, ok 1")
+    assert records.startswith("victor: 8 records couldn't be used: broken_encoding 6, http_status 1, shard: ")
+    assert "c.warc.gz: ends at byte 404, and holds no WARC" in records
+    assert f"{len(table.read(tmp_path / 't.parquet'))} templates in {tmp_path / 't.parquet'}, " in written
 
 
 def test_how_the_work_is_cut_changes_nothing(shards: Path, mined: Path, tmp_path: Path) -> None:
@@ -218,3 +216,159 @@ def test_other_views_are_mined_too(tmp_path: Path) -> None:
         found = table.read(output).to_pylist()
         assert {row["view"] for row in found} == {view}
         assert any("<li>" in row["example"] or "<div>" in row["example"] for row in found) == (view == "html")
+
+
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two crawls: 12 sites, then 12 of which 6 are new, 2 have another notice, and one has no templates."""
+    folder = tmp_path_factory.mktemp("crawls")
+    march = [each for n in range(12) for each in pages_of(f"paper{n:02}.example", 4)]
+    weekly = "Now it is printed on Mondays only, number {n}."
+    april = [
+        each
+        for n in range(6, 18)
+        for each in pages_of(f"paper{n:02}.example", 4, first=30, notice=NOTICE if n > 7 else weekly)
+    ]
+    bare = [Response(f"http://bare.example/{n}", f"<p>{story(n)}</p>".encode()) for n in range(10)]
+    bare_before = [
+        Response(f"http://bare.example/{n}", f"<p>{story(n)}</p><p>{FOOT}</p>".encode()) for n in range(4)
+    ]
+    write_warc(folder / "march.warc.gz", [*march, *bare_before])
+    write_warc(folder / "april.warc.gz", [*april, *bare])
+    return folder / "march.warc.gz", folder / "april.warc.gz"
+
+
+@pytest.fixture(scope="module")
+def march(crawls: tuple[Path, Path], spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The templates of the first crawl."""
+    assert spark
+    output = tmp_path_factory.mktemp("march") / "t.parquet"
+    assert mine(crawls[0], output)
+    return output
+
+
+def test_an_update_on_spark_is_that_of_each_site(
+    crawls: tuple[Path, Path], march: Path, tmp_path: Path
+) -> None:
+    """Compared with `table.update` of the rows of both whole tables, site by site."""
+    alone, both = tmp_path / "alone.parquet", tmp_path / "both.parquet"
+    assert mine(crawls[1], alone)
+    assert mine(crawls[1], both, update=march)
+    status = {name: row["status"] for name, row in report(alone).items()}
+    assert status["bare.example"] == "no_templates"
+    old, new = (table.read(path).to_pylist() for path in (march, alone))
+    expected = []
+    for site in sorted({row["site"] for row in old + new}):
+        parts = ([row for row in rows if row["site"] == site] for rows in (old, new))
+        expected += table.update(*parts, is_without=status.get(site) == "no_templates")
+    drop = ("mined_at", "last_seen")  # the times of the runs
+    made = table.read(both)
+    assert made.drop_columns(drop).equals(
+        pa.Table.from_pylist(expected, schema=table.TEMPLATES).drop_columns(drop)
+    )
+    assert {row["site"] for row in expected if row["vanished"]} == {
+        "bare.example",
+        "paper06.example",
+        "paper07.example",
+    }
+    assert report(both) == report(alone)
+
+
+def test_a_table_of_many_parts_is_the_same_and_has_row_groups_by_site(
+    crawls: tuple[Path, Path], march: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert mine(crawls[1], tmp_path / "one.parquet", update=march)
+    monkeypatch.setattr(mine_templates, "_PART", 4)
+    monkeypatch.setattr(mine_templates, "_ROW_GROUP", 3)
+    assert mine(crawls[1], tmp_path / "many.parquet", update=march)
+    assert same(tmp_path / "one.parquet", tmp_path / "many.parquet")
+    assert report(tmp_path / "one.parquet") == report(tmp_path / "many.parquet")
+    files = SiteFiles(str(tmp_path / "many.parquet"), table.KIND)
+    assert len(files) > 12
+    footer = pq.read_metadata(tmp_path / "many.parquet").row_group(0)
+    columns = [footer.column(n) for n in range(footer.num_columns)]
+    bounded = [column.path_in_schema for column in columns if column.is_stats_set]
+    assert bounded == ["site", "view", "mined_at"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_pages_are_mined_once_and_nothing_stays_on_disk(
+    crawls: tuple[Path, Path],
+    tmp_path: Path,
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    fails: bool,
+) -> None:
+    """Three steps read what was mined: the counts, the idioms and the tables."""
+    log, real = str(tmp_path / "log"), mine_templates.mine_partition
+
+    def counted(batches: Any, **options: Any) -> Any:
+        for batch in real(batches, **options):
+            with open(log, "a") as file:
+                file.write(f"{batch['site'][0].as_py()}\n")
+            yield batch
+
+    def broken(*_: Any) -> None:
+        raise OutputError("no")
+
+    monkeypatch.setattr(mine_templates, "mine_partition", counted)
+    if fails:
+        monkeypatch.setattr(mine_templates, "_write", broken)
+    before = spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")
+    assert mine(crawls[0], tmp_path / "t.parquet") is not fails
+    assert sorted(Path(log).read_text().split()) == [
+        "bare.example",
+        *(f"paper{n:02}.example" for n in range(12)),
+    ]
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0  # type: ignore[union-attr]
+    assert spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == before
+    assert (tmp_path / "t.parquet").exists() is not fails
+
+
+def hostile(march: Path, target: Path) -> Path:
+    """The table with an expression that takes for ever, of one site."""
+    found = table.read(march).to_pylist()
+    next(row for row in found if row["site"] == "paper05.example")["regex"] = "(a+)+b"
+    pq.write_table(pa.Table.from_pylist(found, schema=table.TEMPLATES), target)
+    return target
+
+
+def test_a_table_with_a_hostile_expression_ends_the_run_with_one_line(
+    crawls: tuple[Path, Path], march: Path, tmp_path: Path, victor: Victor
+) -> None:
+    """Also when it is updated; then nothing is written. A crawl without that site is cleaned."""
+    wrong, out = hostile(march, tmp_path / "wrong.parquet"), tmp_path / "out"
+    outcome = victor("templates", "apply", crawls[0], "--templates", wrong, "--output", out)
+    assert outcome.code == 2
+    assert "templates table can't be read: " in outcome.lines[-1]
+    assert "did not write: '(a+)+b'; the same command resumes when that is mended" in outcome.lines[-1]
+    outcome = victor("templates", "mine", crawls[1], "--update", wrong, "--output", tmp_path / "t.parquet")
+    assert outcome.code == 2
+    assert "did not write: '(a+)+b'" in outcome.lines[-1]
+    assert not (tmp_path / "t.parquet").exists()
+    assert (
+        victor("templates", "apply", crawls[1], "--templates", wrong, "--output", tmp_path / "april").code
+        == 0
+    )
+
+
+def test_a_table_that_vanishes_in_mid_run_ends_it_and_a_resumed_run_finds_it_unchanged(
+    crawls: tuple[Path, Path], march: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, victor: Victor
+) -> None:
+    """It vanishes when the run is planned. A copy of the table is the same one, another table is not."""
+    path, real = shutil.copy(march, tmp_path / "t.parquet"), waves.clean
+    command = ("clean", *crawls, "--templates", path, "--cleaner", "kimatu", "--output", tmp_path / "out")
+
+    def cleaned(writing: Any, wave: int) -> Any:
+        path.unlink(missing_ok=True)
+        return real(writing, wave)
+
+    monkeypatch.setattr(waves, "clean", cleaned)
+    outcome = victor(*command)
+    assert outcome.code == 2
+    assert "templates table can't be read: " in outcome.lines[-1]
+    assert "No such file or directory; the same command resumes" in outcome.lines[-1]
+    monkeypatch.undo()
+    shutil.copy(march, path)
+    assert victor(*command).code == 0
+    assert {row["status"] for row in rows(tmp_path / "out")} <= {"ok", "empty"}

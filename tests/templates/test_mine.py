@@ -61,7 +61,6 @@ def test_a_template_says_how_it_was_found() -> None:
     assert posted.example in site(10)[0]
     assert re.search(posted.regex, "x\n" + posted.example.replace("20", "19") + "\n")
     assert posted.n_tokens == len(posted.tokens)
-    assert sum(found.histogram) > 0
     assert found.cut_off > 5
 
 

@@ -6,7 +6,6 @@ may set another one.
 """
 
 import argparse
-import os
 import sys
 from dataclasses import fields, replace
 from typing import Final
@@ -146,9 +145,9 @@ def requested(arguments: argparse.Namespace) -> CleanRequest:
         values = getattr(built_in, group)
         chosen = {field.name: given.get(field.name) for field in fields(values)}
         groups[group] = configuration.merged(values, configured.get(TABLES.get(group, ""), {}), chosen)
-    sites = groups["cleaning"].sites
-    if sites and storage.scheme(sites) is None:  # tasks run in other working directories
-        groups["cleaning"] = replace(groups["cleaning"], sites=os.path.abspath(sites))
+    for name in ("sites", "templates"):
+        if path := getattr(groups["cleaning"], name):
+            groups["cleaning"] = replace(groups["cleaning"], **{name: storage.absolute(path)})
     return replace(
         built_in,
         inputs=tuple(arguments.inputs),

@@ -76,7 +76,7 @@ def write(arguments: argparse.Namespace) -> int:
 
 def show(arguments: argparse.Namespace) -> int:
     """Prints the sites or the layouts of one, or writes them as a page."""
-    found = table.SiteTable(arguments.table, table.listing(arguments.table))
+    found = table.SiteTable(arguments.table)
     if arguments.site is None:
         counted = (row for part in found.sizes() for row in part.to_pylist())
         largest = nlargest(arguments.limit, ((row["n_pages"], row["site"]) for row in counted))
@@ -88,7 +88,7 @@ def show(arguments: argparse.Namespace) -> int:
             name = printable(arguments.site)
             raise InputError(f"{arguments.table}: has no site {name} (without SITE, they are listed)")
     model = evidence.model_from_bytes(victor.site_model()[victor.SITE_MODEL])
-    shown = (table.of_site(found.rows(site), model) for site in sites)
+    shown = (table.of_site(found.files.rows(site, table.SITES), model) for site in sites)
     if arguments.html:
         title = " – ".join(map(printable, filter(None, (arguments.site, arguments.table))))
         with resources.written(Path(arguments.html)), open(arguments.html, "w", encoding="utf-8") as file:

@@ -4,12 +4,14 @@ A site's templates are mined from the html of its own pages, as in a crawl, with
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime
+from tempfile import TemporaryDirectory
 from typing import Final, TypeAlias
 
 import numpy as np
-import pyarrow as pa
+import pyarrow.parquet as pq
 
 from victor_spark import hosts, pipeline, words
 from victor_spark.blocks import Page
@@ -85,10 +87,10 @@ def gains(
         models = models_for(own) if models_for else shipped
         documents = cleaned(own, pipeline.Settings(cleaner), models)
         found = mine(site, sample(view_of(mining.view, document) for document in documents), mining)
-        mined = table.to_bytes(templates([found], grouping))
         outputs = {ALL_TEXT: cleaned(own, pipeline.EVERYTHING, models), cleaner: documents}
-        for name, settings in ways(cleaner, mining.view).items():
-            outputs[name] = cleaned(own, settings, {**models, pipeline.TEMPLATES: mined})
+        with written(found, grouping) as path:
+            for name, settings in ways(cleaner, mining.view, path).items():
+                outputs[name] = cleaned(own, settings, models)
         qualities = {name: measures.macro(map(_overlap, made, own)) for name, made in outputs.items()}
         yield SiteGain(site, len(own), len(found.templates), found.status, qualities)
 
@@ -101,23 +103,25 @@ def cleaned(
     return [clean(record(page)) for page in pages]
 
 
-def ways(cleaner: str, view: str) -> dict[str, pipeline.Settings]:
-    """The ways to clean that are compared with the cleaner alone."""
-    with_cleaner = pipeline.Settings(cleaner, templates=TEMPLATES)
+def ways(cleaner: str, view: str, path: str) -> dict[str, pipeline.Settings]:
+    """The ways to clean with a templates table that are compared with the cleaner alone."""
+    with_cleaner = pipeline.Settings(cleaner, templates=path)
     if view == tokens.CLEANED:
         return {f"{cleaner}, then templates": with_cleaner}
     return {
-        TEMPLATES: pipeline.Settings(template.NAME, templates=TEMPLATES),
+        TEMPLATES: pipeline.Settings(template.NAME, templates=path),
         f"{cleaner}, then templates": with_cleaner,
-        f"templates, then {cleaner}": pipeline.Settings(f"{template.NAME}+{cleaner}", templates=TEMPLATES),
+        f"templates, then {cleaner}": pipeline.Settings(f"{template.NAME}+{cleaner}", templates=path),
     }
 
 
-def templates(found: Sequence[Mined], grouping: str) -> pa.Table:
-    """The templates table of some sites, mined now."""
-    now = datetime.now(UTC)
-    rows = pa.concat_tables([table.rows(each, now) for each in found])
-    return table.with_grouping(rows, grouping)
+@contextmanager
+def written(found: Mined, grouping: str) -> Iterator[str]:
+    """A temporary file with the templates table of a site that was mined now."""
+    rows = table.with_grouping(table.rows(found, datetime.now(UTC)), grouping)
+    with TemporaryDirectory() as folder:
+        pq.write_table(rows, f"{folder}/templates.parquet")
+        yield f"{folder}/templates.parquet"
 
 
 def record(page: GoldPage) -> Record:

@@ -79,9 +79,7 @@ def site_model() -> dict[str, bytes]:
 
 def site_models(sites: str) -> dict[str, bytes]:
     """The models that a table of sites needs in each process; InputError if it can't be used."""
-    files = table.listing(sites)
-    table.SiteTable(sites, files)
-    return {**site_model(), SITE_TABLE: files}
+    return {**site_model(), SITE_TABLE: table.SiteTable(sites).files.listing}
 
 
 def with_sites(inner: Cleaner, sites: str, models: Mapping[str, bytes]) -> Cleaner:
@@ -92,7 +90,7 @@ def with_sites(inner: Cleaner, sites: str, models: Mapping[str, bytes]) -> Clean
 
     def clean(page: Page) -> Scores:
         own = inner(page)
-        of_site = (known := opened()).of(site(page.url, known.grouping)) if page.url else None
+        of_site = (known := opened()).of(site(page.url, known.files.grouping)) if page.url else None
         return own if of_site is None else revised(page, own, of_site, weights, is_among=False)
 
     return clean

@@ -1,7 +1,8 @@
 """The few file operations that a run's output needs: on this machine, by Spark, or by fsspec.
 
-A file is written whole or not at all; `read` and `names` give None for what isn't there, and `remove` does
-nothing then; `move` replaces the target; `probe` raises OSError if nothing can be written.
+A file is written whole or not at all, from bytes or a local file; `read` and `names` give None for what
+isn't there, and `remove` does nothing then; `move` replaces the target; `probe` raises OSError if nothing can
+be written.
 """
 
 import os
@@ -10,8 +11,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, BinaryIO, Final, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
@@ -57,6 +59,10 @@ def _place(location: str) -> PurePosixPath:
     return PurePosixPath(f"{scheme}:", url.netloc, os.path.normpath(url.path).lstrip("/"))
 
 
+def _reading(content: bytes | Path) -> BinaryIO:
+    return content.open("rb") if isinstance(content, Path) else BytesIO(content)
+
+
 def _draft(name: str) -> str:
     """A hidden name beside the file, which no other writer chooses."""
     folder, slash, last = name.rpartition("/")
@@ -98,15 +104,15 @@ class LocalFiles:
         path = self._root / name
         return path.read_bytes() if path.is_file() else None
 
-    def write(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: bytes | Path) -> None:
         """Writes a file whole or not at all, with the directories it needs below an existing parent."""
         path = self._root / name
         self._root.mkdir(exist_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = self._root / _draft(name)
         try:
-            with draft.open("wb") as file:
-                file.write(content)
+            with draft.open("wb") as file, _reading(content) as source:
+                shutil.copyfileobj(source, file)
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(path)
@@ -212,13 +218,13 @@ class HadoopFiles:
         with closing(self._system.open(path)) as stream:
             return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
 
-    def write(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: bytes | Path) -> None:
         """Writes a file; an object store shows it only when it is whole, HDFS after the rename."""
         path = self._path(name)
         draft = path if self._stores_objects else self._path(_draft(name))
         try:
-            with closing(self._system.create(draft, True)) as stream:
-                stream.write(bytearray(content))
+            with closing(self._system.create(draft, True)) as stream, _reading(content) as source:
+                shutil.copyfileobj(source, stream)
             if draft is not path:
                 self._rename(draft, path)
         finally:
@@ -283,9 +289,12 @@ class CloudFiles:
         except FileNotFoundError:
             return None
 
-    def write(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: bytes | Path) -> None:
         """Writes a file whole or not at all."""
-        self._call(lambda: self._system.pipe_file(self._path(name), content))
+        if isinstance(content, Path):
+            self._call(lambda: self._system.put_file(str(content), self._path(name)))
+        else:
+            self._call(lambda: self._system.pipe_file(self._path(name), content))
 
     def remove(self, name: str) -> None:
         """Removes a file or a tree, if it is there."""

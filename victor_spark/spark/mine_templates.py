@@ -2,49 +2,48 @@
 
 Tasks of a first kind clean their records as the main job does, and send the texts that may be in the sample
 of their site, and at their end the site's counts. The second kind mines the sample of one site. Neither holds
-more of a site than its sample. The result doesn't depend on which task read which shard. The table is small
-beside the crawl (cleaning broadcasts it), so the driver gathers it and writes it whole.
+more of a site than its sample. Their rows stay on the executors' disks. The third kind removes idioms and
+merges the rows with those of an earlier table, site by site. The driver writes the rows of one such task at
+a time. The result doesn't depend on which task read which shard.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby, islice
 from operator import itemgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as sf
 
 from victor_spark import hosts, pipeline, tables
 from victor_spark.errors import InputError, OutputError, UsageError
 from victor_spark.html.canonical import canonical
 from victor_spark.logs import clock, log
-from victor_spark.spark import plan
-from victor_spark.spark.files import Files, output_errors, parent
+from victor_spark.site_files import SiteFiles
+from victor_spark.spark import plan, waves
+from victor_spark.spark.files import Files, address, output_errors, parent
 from victor_spark.spark.progress import many, progress_of_group
 from victor_spark.spark.request import CleanRequest, RowOptions
 from victor_spark.spark.rows import RowBatch
 from victor_spark.spark.session import job
 from victor_spark.spark.tasks import CleanTask, clean_partition, clean_task
 from victor_spark.statuses import ANSWERED
-from victor_spark.templates import coverage, table, tokens
-from victor_spark.templates.mine import (
-    MAX_PAGES,
-    MiningSettings,
-    Smallest,
-    check,
-    ends,
-    mine,
-    page_key,
-    sample,
-)
-from victor_spark.templates.table import NO_TEMPLATES
-from victor_spark.warc import inputs
+from victor_spark.templates import mine, table, tokens
+from victor_spark.templates.coverage import SiteTemplates
+from victor_spark.templates.mine import MAX_PAGES, MiningSettings, Smallest
+from victor_spark.templates.table import NO_TEMPLATES, OK
+from victor_spark.warc import inputs, storage
 from victor_spark.warc.shard import Shard
 
 _TIMES: Final = [(name, pa.timestamp("us", tz="UTC")) for name in ("first_seen", "last_seen")]
@@ -52,9 +51,12 @@ _TEXTS: Final = [(name, pa.string()) for name in ("site", "text", "problem")]
 SITE_PAGES: Final = pa.schema([*_TEXTS, ("key", pa.binary()), ("n_pages", pa.int64()), *_TIMES])
 """A page's text; without a key, the counts of a site; without a site, a problem of records."""
 
-_STATUS: Final = [("status", pa.string()), ("reason", pa.string()), ("n_seen", pa.int64())]
-MINED: Final = pa.schema([*table.TEMPLATES, *_STATUS])
+_STATUS: Final = [("status", pa.string()), ("reason", pa.string())]
+_COUNTS: Final = [("n_seen", pa.int64()), ("n_templates", pa.int64())]
+MINED: Final = pa.schema([*table.TEMPLATES, *_STATUS, *_COUNTS])
 """A template; without a regex, a site; without a site, the number of records with a problem."""
+OLD: Final = "old"
+"""The status of a template of the table that is updated; a new one has none."""
 
 _NEEDED: Final = ("url", "fetch_time", "warc_record_offset", "content_charset", "status", "reason")
 
@@ -108,8 +110,8 @@ def sample_partition(
             found[site] = Smallest(request.max_pages), Seen()
         smallest, seen = found[site]
         seen.add(1, row["fetch_time"], row["fetch_time"])
-        text = ends(_text(row, request.mining.view))
-        key = page_key(text)
+        text = mine.ends(_text(row, request.mining.view))
+        key = mine.page_key(text)
         if smallest.take(key, len(text))[0]:
             waiting.add({"site": site, "key": key, "text": text})
         if waiting.full:
@@ -142,14 +144,13 @@ def _text(row: dict[str, Any], view: str) -> str:
 def mine_partition(
     batches: Iterable[pa.RecordBatch], *, request: MiningRequest, mined_at: datetime
 ) -> Iterator[pa.RecordBatch]:
-    """Pages sorted by site (columns of `SITE_PAGES`) → rows of `MINED`.
+    """Pages sorted by site (columns of `SITE_PAGES`) → rows of `MINED`."""
+    for site, of_site in _by_site(batches):
+        yield pa.RecordBatch.from_pylist(_mined(site, of_site, request, mined_at), schema=MINED)
 
-    They are batches in Arrow's IPC format, so that the driver gets them as they are.
-    """
-    rows = (row for batch in batches for row in batch.to_pylist())
-    for site, of_site in groupby(rows, key=itemgetter("site")):
-        found = pa.RecordBatch.from_pylist(_mined(site, of_site, request, mined_at), schema=MINED)
-        yield pa.RecordBatch.from_pydict({"batch": [found.serialize().to_pybytes()]})
+
+def _by_site(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str | None, Iterator[dict[str, Any]]]]:
+    return groupby((row for batch in batches for row in batch.to_pylist()), key=itemgetter("site"))
 
 
 def _mined(
@@ -158,12 +159,12 @@ def _mined(
     if site is None:
         return [{"reason": row["problem"], "n_seen": row["n_pages"]} for row in rows]
     seen = Seen()
-    found = mine(site, sample(_texts(rows, seen), request.max_pages), request.mining)
+    found = mine.mine(site, mine.sample(_texts(rows, seen), request.max_pages), request.mining)
     times = {"first_seen": seen.first_seen or mined_at, "last_seen": seen.last_seen or mined_at}
-    same = ("site", "view", "status", "reason", "n_pages", "cut_off", "histogram")
+    same = ("site", "view", "status", "reason", "n_pages", "cut_off")
     of_site = {name: getattr(found, name) for name in same}
     of_site |= {"n_seen": seen.n_pages, "mined_at": mined_at, **times}
-    return [of_site, *({**row, **times} for row in table.records(found, mined_at))]
+    return [of_site, *({**row, **times} for row in table.rows(found, mined_at).to_pylist())]
 
 
 def _texts(rows: Iterable[dict[str, Any]], seen: Seen) -> Iterator[str]:
@@ -175,35 +176,73 @@ def _texts(rows: Iterable[dict[str, Any]], seen: Seen) -> Iterator[str]:
             yield row["text"]
 
 
-_OF_SITE: Final = ("site", "view", "status", "reason", "n_seen", "n_pages", "cut_off", "histogram")
-_KNOWN: Final = (*_OF_SITE, "first_seen", "last_seen")
-_FIELDS: Final = [MINED.field(name).remove_metadata() for name in _KNOWN]
-_SITES: Final = pa.schema([*_FIELDS, ("n_templates", pa.int64())])
+def old_partition(batches: Iterable[pa.RecordBatch], *, path: str, listed: bytes) -> Iterator[pa.RecordBatch]:
+    """Numbers of row groups of a templates table (`id`) → their rows."""
+    files = SiteFiles(path, table.KIND, listed)
+    for number in (number for batch in batches for number in batch["id"].to_pylist()):
+        rows = files.read(number, number + 1, table.TEMPLATES)
+        table.refuse_faults(rows, path)
+        yield from rows.to_batches()
+
+
+def merge_partition(batches: Iterable[pa.RecordBatch], *, n_mined: int) -> Iterator[pa.RecordBatch]:
+    """Rows of `MINED`, sorted by site → those of the tables. `n_mined`: the number of sites with templates.
+
+    They are batches in Arrow's IPC format, so that the driver gets them as they are.
+    """
+    rows = chain.from_iterable(_merged(of_site, n_mined) for _, of_site in _by_site(batches))
+    while part := list(islice(rows, _PART)):
+        batch = pa.RecordBatch.from_pylist(part, schema=MINED)
+        yield pa.RecordBatch.from_pydict({"batch": [batch.serialize().to_pybytes()]})
+
+
+def _merged(rows: Iterable[dict[str, Any]], n_mined: int) -> list[dict[str, Any]]:
+    """The rows of one site: its templates in the order of the table, and the site if it was crawled."""
+    found = defaultdict[str | None, list[dict[str, Any]]](list)
+    for row in rows:
+        found[row["status"]].append(row)
+    old, new = (found.pop(status, []) for status in (OLD, None))
+    new = [row for row in new if not table.is_idiom(row, n_mined)]
+    templates = table.update(old, new, is_without=bool(found[NO_TEMPLATES]))
+    return [*templates, *({**row, "n_templates": len(new)} for site in found.values() for row in site)]
+
+
+_NAMES: Final = [
+    "site",
+    "view",
+    "status",
+    "reason",
+    "n_seen",
+    "n_pages",
+    "cut_off",
+    "first_seen",
+    "last_seen",
+    "n_templates",
+]
+_SITES: Final = pa.schema([MINED.field(name).remove_metadata() for name in _NAMES])
 """One row a site, also for those that were not mined."""
 
 _GROUP_ROWS: Final = 100
 """Pages in an Arrow batch of Spark."""
+_ROW_GROUP: Final = 1 << 12
+"""Templates that cleaning reads for a site at least."""
+_BOUNDED: Final = ["site", "view", "mined_at"]
+"""Columns with statistics in the footer: others, of long texts, would make it large."""
+_PART: Final = 1 << 14
+"""Rows, about, that a task merges and the driver holds at a time."""
 
 
-@dataclass(frozen=True)
-class MiningResult:
-    """The templates, one row a site, and how many records were no pages, by reason."""
-
-    templates: pa.Table
-    sites: pa.Table
-    problems: dict[str, int]
-
-
-def run(request: MiningRequest) -> MiningResult:
+def run(request: MiningRequest) -> None:
     """Runs the job; errors of inputs, options and output are raised before the first page."""
     shards = inputs.resolve(request.clean.inputs, base_url=request.clean.base_url)
-    check(request.mining)  # a pattern that doesn't compile is a UsageError now
+    mine.check(request.mining)  # a pattern that doesn't compile is a UsageError now
     old = None
     if request.update is not None:
-        old = table.read(request.update)
+        known = SiteTemplates(storage.absolute(request.update))
+        old = known.files
         for option, theirs, ours in (
-            ("view", coverage.view_of(old) if len(old) else request.mining.view, request.mining.view),
-            ("group-by", table.grouping(old), request.grouping),
+            ("view", known.view if len(old) else request.mining.view, request.mining.view),
+            ("group-by", old.grouping, request.grouping),
         ):
             if theirs != ours:
                 line = f"{request.update} was mined with --{option} {theirs}, not {ours}"
@@ -214,16 +253,16 @@ def run(request: MiningRequest) -> MiningResult:
     clean = replace(clean, rows=RowOptions(blocks=True, html=view == tokens.HTML))
     models = pipeline.models(clean.cleaning) if view == tokens.CLEANED else pipeline.language_models()
     action = partial(_run_on_spark, replace(request, clean=clean), shards, models, old)
-    return job("victor templates mine", action, master=clean.spark.master)
+    job("victor templates mine", action, master=clean.spark.master)
 
 
 def _run_on_spark(
     request: MiningRequest,
     shards: tuple[Shard, ...],
     models: dict[str, bytes],
-    old: pa.Table | None,
+    old: SiteFiles | None,
     spark: SparkSession,
-) -> MiningResult:
+) -> None:
     started, output, context = datetime.now(UTC), request.clean.output, spark.sparkContext
     files, table_of_shards = _opened(output, spark), plan.of_shards(shards)
     n_cores, n_bytes = context.defaultParallelism, plan.weight(table_of_shards)
@@ -232,72 +271,76 @@ def _run_on_spark(
     log(f"mining {many(len(shards), 'shard')} in {many(n_tasks, 'task')} on {context.master}")
     task = clean_task(spark, request.clean, models)
     sampling = partial(sample_partition, task=task, request=request)
-    with progress_of_group(context):
+    with waves.disk_errors(output), progress_of_group(context):
         pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
-        new = mined(pages, request, started)
-    templates = new.templates
-    if old is not None:
-        rows = new.sites.to_pylist()
-        without = {(row["site"], row["view"]) for row in rows if row["status"] == NO_TEMPLATES}
-        templates = table.update(old, templates, without)
-    result = replace(new, templates=table.with_grouping(templates, request.grouping))
-    _write(files, output, result)
-    _log(result, output, (datetime.now(UTC) - started).total_seconds())
-    return result
+        with mined(pages, request, started) as rows:
+            kinds = rows.groupBy("status", sf.expr("if(site IS NULL, reason, NULL) AS problem"))
+            sums = map(sf.expr, ("count(*) AS n", "sum(n_seen) AS n_seen", "min(site) AS first"))
+            counted = kinds.agg(*sums).collect()
+            statuses = sorted((row for row in counted if row.status), key=lambda row: (-row.n, row.first))
+            n_mined = sum(row.n for row in statuses if row.status == OK)
+            parts = merged(rows, sum(row.n for row in counted), n_mined, old)
+            n_templates = _write(files, output, parts, request.grouping)
+    problems = sorted((row for row in counted if row.problem), key=lambda row: (-row.n_seen, row.problem))
+    pages, sites = sum(row.n_seen for row in statuses), sum(row.n for row in statuses)
+    seconds = (datetime.now(UTC) - started).total_seconds()
+    by_status = ", ".join(f"{row.status} {row.n}" for row in statuses) or "none"
+    log(f"{many(pages, 'page')} of {many(sites, 'site')} in {clock(seconds)}; sites by status: {by_status}")
+    if problems:
+        named = ", ".join(f"{row.problem} {row.n_seen}" for row in problems[:5])
+        log(f"{sum(row.n_seen for row in problems)} records couldn't be used: {named}")
+    log(f"{many(n_templates, 'template')} in {output}, all sites in {sites_path(output)}")
 
 
-def mined(pages: DataFrame, request: MiningRequest, mined_at: datetime) -> MiningResult:
-    """The templates of all sites of these pages (columns of `SITE_PAGES`)."""
+@contextmanager
+def mined(pages: DataFrame, request: MiningRequest, mined_at: datetime) -> Iterator[DataFrame]:
+    """Rows of `MINED` for these pages (columns of `SITE_PAGES`), computed once, on disk during the block."""
     spark, mining = pages.sparkSession, partial(mine_partition, request=request, mined_at=mined_at)
     key = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = str(spark.conf.get(key))
+    by_site = pages.repartition("site").sortWithinPartitions("site")
+    rows = by_site.mapInArrow(mining, tables.ddl(MINED))
     spark.conf.set(key, _GROUP_ROWS)
     try:
-        by_site = pages.repartition("site").sortWithinPartitions("site")
-        found = by_site.mapInArrow(mining, "batch binary").collect()
+        yield rows.persist(StorageLevel.DISK_ONLY)
     finally:
         spark.conf.set(key, before)
-    batches = [pa.ipc.read_record_batch(pa.py_buffer(row.batch), MINED) for row in found]
-    rows = pa.Table.from_batches(batches, MINED)
-    of_sites = rows.filter(pc.is_null(rows["regex"])).select(_KNOWN).to_pylist()
-    templates = _with_n_sites(rows.filter(pc.is_valid(rows["regex"])))
-    n_mined = sum(row["status"] == "ok" for row in of_sites)
-    kept = table.filter_across(templates, n_mined)
-    n_templates = Counter(kept["site"].to_pylist())
-    sites = [{**row, "n_templates": n_templates[row["site"]]} for row in of_sites if row["site"] is not None]
-    problems = Counter[str]()
-    for row in of_sites:
-        if row["site"] is None:
-            problems[row["reason"]] += row["n_seen"]
-    found_sites = pa.Table.from_pylist(sorted(sites, key=lambda row: str(row["site"])), schema=_SITES)
-    return MiningResult(kept, found_sites, dict(sorted(problems.items(), key=lambda one: (-one[1], one[0]))))
+        rows.unpersist()
 
 
-def _with_n_sites(rows: pa.Table) -> pa.Table:
-    """The templates with how many sites have the same expression; in order, however the job was cut."""
-    view, regex, site = (rows[name].to_pylist() for name in ("view", "regex", "site"))
-    n_sites = Counter((view, regex) for view, regex, _ in set(zip(view, regex, site, strict=True)))
-    seen = [n_sites[key] for key in zip(view, regex, strict=True)]
-    templates = rows.select(table.TEMPLATES.names)
-    number = templates.schema.get_field_index("n_sites_seen")
-    templates = templates.set_column(number, "n_sites_seen", pa.array(seen, pa.int32())).cast(table.TEMPLATES)
-    return templates.sort_by(
-        [("site", "ascending"), ("document_frequency", "descending"), ("regex", "ascending")]
-    )
+def merged(rows: DataFrame, n_rows: int, n_mined: int, old: SiteFiles | None) -> Iterator[pa.Table]:
+    """The rows of both tables, sorted by site, for rows of `MINED` and those of an old table."""
+    n_sites = sf.count("site").over(Window.partitionBy("view", "regex")).cast("int")
+    whole = rows.where("regex IS NOT NULL").withColumn("n_sites_seen", n_sites)
+    whole = whole.union(rows.where("regex IS NULL AND site IS NOT NULL"))
+    if old is not None:
+        reading = partial(old_partition, path=old.location, listed=old.listing)
+        known = rows.sparkSession.range(len(old)).mapInArrow(reading, tables.ddl(table.TEMPLATES))
+        whole = whole.unionByName(known.withColumn("status", sf.lit(OLD)), allowMissingColumns=True)
+        n_rows += old.n_rows
+    parts = whole.repartitionByRange(n_rows // _PART + 1, "site").sortWithinPartitions("site")
+    merging = partial(merge_partition, n_mined=n_mined)
+    for row in parts.mapInArrow(merging, "batch binary").toLocalIterator():
+        yield pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(row.batch), MINED)])
 
 
-def _log(result: MiningResult, output: str, seconds: float) -> None:
-    """The result of a run in a few lines for people."""
-    statuses = Counter(result.sites["status"].to_pylist())
-    counted = ", ".join(f"{status} {n}" for status, n in statuses.most_common())
-    n_pages = sum(result.sites["n_seen"].to_pylist())
-    pages, sites = many(n_pages, "page"), many(len(result.sites), "site")
-    templates, all_sites = many(len(result.templates), "template"), sites_path(output)
-    log(f"{pages} of {sites} in {clock(seconds)}; sites by status: {counted or 'none'}")
-    if result.problems:
-        named = ", ".join(f"{reason} {n}" for reason, n in list(result.problems.items())[:5])
-        log(f"{sum(result.problems.values())} records couldn't be used: {named}")
-    log(f"{templates} in {output}, all sites in {all_sites}")
+def _write(files: Files, output: str, parts: Iterable[pa.Table], grouping: str) -> int:
+    """Writes both tables, each whole or not at all; the number of templates."""
+    schema = table.with_grouping(table.TEMPLATES.empty_table(), grouping).schema
+    with TemporaryDirectory() as folder:
+        drafts = Path(folder, "templates"), Path(folder, "sites")
+        with (
+            pq.ParquetWriter(drafts[0], schema, compression="zstd", write_statistics=_BOUNDED) as templates,
+            pq.ParquetWriter(drafts[1], _SITES, compression="zstd") as sites,
+        ):
+            for part in parts:
+                is_template = pc.is_valid(part["regex"])
+                templates.write_table(part.filter(is_template).select(schema.names), _ROW_GROUP)
+                sites.write_table(part.filter(pc.invert(is_template)).select(_SITES.names))
+        with output_errors(output):
+            for draft, path in zip(drafts[::-1], (sites_path(output), output), strict=True):
+                files.write(path.rpartition("/")[2], draft)
+        return int(pq.read_metadata(drafts[0]).num_rows)
 
 
 def sites_path(output: str) -> str:
@@ -313,18 +356,9 @@ def _opened(output: str, spark: SparkSession) -> Files:
             raise OutputError(f"{output}: is a folder; --output is a file, such as templates.parquet")
         if exists:
             try:
-                table.from_bytes(files.read(name) or b"")
+                SiteFiles(f"{address(files)}/{name}", table.KIND)
             except InputError as error:
                 line = f"{output}: exists, and is not a templates table; choose another --output"
                 raise OutputError(line) from error
         files.probe()
     return files
-
-
-def _write(files: Files, output: str, result: MiningResult) -> None:
-    """Writes both tables, each whole or not at all."""
-    report = pa.BufferOutputStream()
-    pq.write_table(result.sites, report, compression="zstd")
-    with output_errors(output):
-        files.write(sites_path(output).rpartition("/")[2], report.getvalue().to_pybytes())
-        files.write(output.rpartition("/")[2], table.to_bytes(result.templates))

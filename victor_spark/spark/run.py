@@ -41,8 +41,8 @@ def run(request: CleanRequest) -> dict[str, Any]:
         models |= victor.site_model()
         if sites := request.cleaning.sites:
             earlier = SiteTable(sites, models[victor.SITE_TABLE])
-            if earlier.grouping != request.sites.grouping:
-                raise UsageError(f"{sites} has the grouping {earlier.grouping}: give it as --group-by")
+            if earlier.files.grouping != request.sites.grouping:
+                raise UsageError(f"{sites} has the grouping {earlier.files.grouping}: give it as --group-by")
     shards = plan.collect(request.inputs, request.base_url)
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"

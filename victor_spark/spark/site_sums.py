@@ -63,7 +63,7 @@ def scored_files(files: Files, sizes: Mapping[str, int]) -> pa.Table:
 
 def table_files(found: SiteTable) -> pa.Table:
     """Files of a table of sites as shards."""
-    return plan.of_shards(Shard(path, None, "sites") for path in found.paths)
+    return plan.of_shards(Shard(path, None, "sites") for path in found.files.paths)
 
 
 def gather(
@@ -86,7 +86,7 @@ def gather(
     with progress_of_group(context):
         shards, n_rows = scored_files(files, sizes), sum(sizes.values()) // _BYTES_A_ROW
         if earlier is not None:
-            shards, n_rows = pa.concat_tables([shards, table_files(earlier)]), n_rows + earlier.n_rows
+            shards, n_rows = pa.concat_tables([shards, table_files(earlier)]), n_rows + earlier.files.n_rows
         _write(spark, files, folder, shards, n_tasks, n_rows)
     files.write(KNOWN, output.dumped({"folder": folder, "files": sorted(sizes)}))
     return folder
@@ -279,8 +279,8 @@ def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
     first_pass = open_files(f"{location.rstrip('/')}/{output.FIRST_PASS}", spark)
     if first_pass.names("_run") is None:
         location = address(open_files(location, spark))  # absolute, for tasks
-        found = SiteTable(location, table.listing(location))
-        return table_files(found), found.grouping
+        found = SiteTable(location)
+        return table_files(found), found.files.grouping
     sizes = scored_sizes(first_pass)
     of_sites = (output.stored(first_pass, output.CONFIG) or {}).get("sites", {})
     if sizes is None or of_sites.get("version") != table.VERSION:

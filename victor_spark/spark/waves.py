@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import logs, tables
 from victor_spark.errors import REFUSALS, ConfigurationError, OutputError, VictorError, one_line
-from victor_spark.sites import table
+from victor_spark.sites.table import KIND as SITES
 from victor_spark.spark import output, plan, tasks
 from victor_spark.spark.counts import Counts, Entry, of_files
 from victor_spark.spark.files import Files, HadoopFiles
@@ -28,9 +28,10 @@ from victor_spark.spark.progress import Tally
 from victor_spark.spark.request import FIRST_PASS
 from victor_spark.spark.rows import STAGES
 from victor_spark.spark.second_pass import UNREADABLE
+from victor_spark.templates.table import KIND as TEMPLATES
 
 N_CLEANING: Final = 2
-_UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{table.UNREADABLE}): [^\\n]*")
+_UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{SITES.unreadable}|{TEMPLATES.unreadable}): [^\\n]*")
 _REFUSED: Final = re.compile(
     rf"(?:(?<=[(:])|(?<=[(:] ))(?:{'|'.join(code for code in REFUSALS if code.isalpha())})\b"
     r"|(?<=Status Code: )(?:400|403)\b"

@@ -6,6 +6,7 @@ covered in a view are mapped onto the text of the blocks.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -18,33 +19,29 @@ from victor_spark.errors import InputError, UsageError
 from victor_spark.html.characters import properties
 from victor_spark.kernels import text_of
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, WHITE
+from victor_spark.site_files import N_CACHED, SiteFiles, by_site
 from victor_spark.templates import table
-from victor_spark.templates.matcher import Matchers
+from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.tokens import CLEANED, HTML, TEXT, VIEWS
 
-
-def view_of(templates: pa.Table) -> str:
-    """The view of the templates; InputError if they are of several views."""
-    names = pc.unique(templates["view"]).to_pylist()
-    if len(names) > 1:
-        raise InputError(f"a templates table of several views ({', '.join(names)}): mine one at a time")
-    return str(names[0]) if names else TEXT
+N_MATCHERS: Final = 256
+"""The most sites of which a process keeps the matchers."""
 
 
 class SiteTemplates:
-    """The templates of all sites, built once per process; a site's matcher is made for its first page."""
+    """The templates in a table, read at the first page of a site; arguments are those of `SiteFiles`."""
 
-    def __init__(self, templates: pa.Table) -> None:
-        self.view = view_of(templates)
-        self._grouping = table.grouping(templates)
-        self._matchers = Matchers(templates, self.view)
-        counted = templates.group_by("site").aggregate([("n_pages", "max")])
-        names, n_pages = (counted[name].to_pylist() for name in ("site", "n_pages_max"))
-        self._n_pages = dict(zip(names, n_pages, strict=True))
+    def __init__(self, path: str, listed: bytes | None = None) -> None:
+        self.files = SiteFiles(path, table.KIND, listed)
+        names = {name for low, high, *_ in self.files.bounds("view") for name in (low, high)} or {TEXT}
+        if len(names) > 1:
+            raise InputError(f"a templates table of several views ({', '.join(names)}): mine one at a time")
+        self.view = names.pop()
+        self._near, self._of_site = lru_cache(N_CACHED)(self._read), lru_cache(N_MATCHERS)(self._made)
 
     def n_pages(self, page: Page) -> int:
         """The number of pages that the templates of this page's site were mined from."""
-        return int(self._n_pages.get(hosts.site(page.url, self._grouping), 0))
+        return self._of(page)[1]
 
     def marked(self, page: Page, kept: Bool | None = None) -> Page:
         """The page with the characters marked that templates of its site cover.
@@ -53,12 +50,27 @@ class SiteTemplates:
         """
         if (self.view == CLEANED) is (kept is None):
             return page
-        site = hosts.site(page.url, self._grouping)
-        matcher = self._matchers.of(site) if site else None
+        matcher, _ = self._of(page)
         if matcher is None or not len(page.blocks):
             return page
         found = matcher.intervals(view(self.view, page, kept))
         return marked(page, covered(self.view, page, found, kept)) if len(found) else page
+
+    def _of(self, page: Page) -> tuple[Matcher | None, int]:
+        """The matcher of a page's site, and the number of pages; None without templates."""
+        site = hosts.site(page.url, self.files.grouping) or ""
+        return self._of_site(site) if site in self._near(*self.files.span(site))[1] else (None, 0)
+
+    def _read(self, first: int, end: int) -> tuple[pa.Table, dict[str, slice]]:
+        rows = self.files.read(first, end, table.MATCHED)
+        return rows, by_site(rows)
+
+    def _made(self, site: str) -> tuple[Matcher, int]:
+        near, places = self._near(*self.files.span(site))
+        rows = near[places[site]].filter(pc.equal(near["view"][places[site]], self.view))
+        table.refuse_faults(rows, self.files.location)
+        pairs = zip(rows["tokens"].to_pylist(), rows["regex"].to_pylist(), strict=True)
+        return Matcher(pairs, self.view), pc.max(rows["n_pages"]).as_py()
 
 
 def view(name: str, page: Page, kept: Bool | None = None) -> str:

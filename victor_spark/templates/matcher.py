@@ -8,12 +8,9 @@ NEAR characters separate are merged (Foschini, section 3.4.1).
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from victor_spark.blocks import Int32, UInt8
 from victor_spark.kernels import tokens as kernel
@@ -23,8 +20,6 @@ from victor_spark.templates.tokens import TEXT, TOKENISERS, Vocabulary, spans, w
 
 NEAR: Final = 10
 """Intervals that at most this number of characters separate are merged."""
-N_MATCHERS: Final = 256
-"""The most matchers that are kept."""
 MOST_WORDS: Final = 1 << 18
 """The most distinct tokens that a matcher stores; with more, all are deleted."""
 
@@ -88,36 +83,6 @@ class Matcher:
             members = list(self._known_sets)
             self._set_heads = np.cumsum([0, *map(len, members)]).astype(np.int32)
             self._set_symbols = np.array([s for symbols in members for s in symbols], dtype=np.int32)
-
-
-class Matchers:
-    """The matchers of the sites in a table, built on first use; the most recently used are kept."""
-
-    def __init__(self, table: pa.Table, view: str = TEXT) -> None:
-        chosen = table.filter(pc.equal(table["view"], view)).select(["site", "tokens", "regex"])
-        self._table, self._rows = chosen.combine_chunks(), by_site(chosen["site"])
-        self._view, self._ready = view, lru_cache(N_MATCHERS)(self._matcher)
-
-    def of(self, site: str) -> Matcher | None:
-        """The site's matcher; None where the table has no template of it. Vanished templates count, too."""
-        return self._ready(site) if site in self._rows else None
-
-    def _matcher(self, site: str) -> Matcher:
-        chosen = self._table.take(self._rows[site])
-        pairs = zip(chosen["tokens"].to_pylist(), chosen["regex"].to_pylist(), strict=True)
-        return Matcher(pairs, self._view)
-
-
-def by_site(column: pa.ChunkedArray) -> dict[str, Int32]:
-    """The numbers of each site's rows."""
-    if not len(column):
-        return {}
-    encoded = column.combine_chunks().dictionary_encode()
-    numbers = encoded.indices.to_numpy(zero_copy_only=False)
-    order = np.argsort(numbers, kind="stable").astype(np.int32)
-    names = encoded.dictionary.to_pylist()
-    parts = np.split(order, np.searchsorted(numbers[order], np.arange(1, len(names))))
-    return dict(zip(names, parts, strict=True))
 
 
 def unite(starts: Int32, ends: Int32, near: int) -> Int32:

@@ -59,8 +59,7 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     n_pages = len(pages.numbers)
     if n_pages < settings.min_pages:
         reason = f"{n_pages} distinct pages of {len(texts)}, at least {settings.min_pages} are needed"
-        none = (0,) * repeats.N_BINS
-        return Mined(site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, none, ())
+        return Mined(site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, ())
     corpus = repeats.corpus(pages.symbols, pages.n_symbols)
     edges = np.zeros(len(corpus.symbols), dtype=np.uint8)
     for first, of_page in zip(corpus.first.tolist(), pages.edges, strict=True):
@@ -81,10 +80,9 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
         rows = repeats.uncovered(corpus, edges, found, rows, anchors[rows])
     columns = (rows, anchors[rows], in_pages[rows])
     templates = tuple(_templates(texts, pages, corpus, found, columns, settings, mutable))
-    heights = tuple(repeats.histogram(frequencies, n_pages).tolist())
     status = OK if templates else NO_TEMPLATES
     why = None if templates else f"no string is on {cut_off} of {n_pages} pages"
-    return Mined(site, settings.view, status, why, len(texts), n_pages, cut_off, heights, templates)
+    return Mined(site, settings.view, status, why, len(texts), n_pages, cut_off, templates)
 
 
 def check(settings: MiningSettings) -> None:

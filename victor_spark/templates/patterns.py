@@ -87,6 +87,7 @@ def _bounded(name: str, expression: str) -> str:
     return expression if n_repetitions <= 1 else f"{_BOUND}{expression})"
 
 
+@lru_cache(1 << 10)
 def is_cheap(expression: str) -> bool:
     """Whether an expression in a templates table is from conf/ or one that `patterns` accepts from users."""
     inner = expression.removeprefix(_BOUND).removesuffix(")") if expression.startswith(_BOUND) else expression
@@ -212,6 +213,7 @@ def mutable(expression: str) -> str:
     return f"(?:{expression})"
 
 
+@lru_cache(1 << 14)
 def literal_token(expression: str) -> str | None:
     """The token that `literal` made into this expression; None for a mutable pattern."""
     token = _ESCAPED.sub(r"\1", expression)

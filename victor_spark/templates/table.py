@@ -1,32 +1,29 @@
 """The Parquet table of templates, one row each: its columns; how it is made, read, updated and compared."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from victor_spark import tables
-from victor_spark.errors import InputError, one_line
-from victor_spark.hosts import REGISTERED_DOMAIN, check_grouping
+from victor_spark.errors import TableError
+from victor_spark.site_files import SITE, Kind, SiteFiles
 from victor_spark.templates import patterns
-from victor_spark.templates.matcher import Matchers
+from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.tokens import TOKENISERS
-from victor_spark.warc.storage import open_file
 
 VERSION_KEY: Final = "victor_spark.templates_version"
-VERSION: Final = "1"
-VERSION_COLUMN: Final = "site"
+VERSION: Final = "2"
 _MAX_MUTABLE: Final = 100
 
 TEMPLATES: Final = pa.schema(
     [
-        pa.field(VERSION_COLUMN, pa.string(), metadata={VERSION_KEY: VERSION}),
+        pa.field(SITE, pa.string(), metadata={VERSION_KEY: VERSION}),
         ("view", pa.string()),
         ("regex", pa.string()),
         ("tokens", pa.list_(pa.string())),
@@ -42,10 +39,14 @@ TEMPLATES: Final = pa.schema(
         ("first_seen", pa.timestamp("us", tz="UTC")),
         ("last_seen", pa.timestamp("us", tz="UTC")),
         ("vanished", pa.bool_()),  # not in the site's last crawl
-        ("histogram", pa.list_(pa.int32())),  # the site's, on its first row only
     ],
     metadata={VERSION_KEY: VERSION},
 )
+MATCHED: Final = pa.schema([TEMPLATES.field(name) for name in (SITE, "view", "regex", "tokens", "n_pages")])
+"""The columns that cleaning reads."""
+
+Row: TypeAlias = dict[str, Any]
+"""A row of TEMPLATES."""
 
 OK, TOO_FEW_PAGES, NO_TEMPLATES = "ok", "too_few_pages", "no_templates"
 
@@ -74,8 +75,8 @@ class Mined:
     """The result of mining one site.
 
     `n_seen` pages were given, `n_pages` of them are distinct (near-identical pages count once).
-    `cut_off`: the least document frequency of a template; `histogram`: the number of strings by the share of
-    pages that have them, in 100 bins. If `status` is not "ok", there are no templates, and `reason` says why.
+    `cut_off`: the least document frequency of a template. If `status` is not "ok", there are no templates,
+    and `reason` says why.
     """
 
     site: str
@@ -85,103 +86,49 @@ class Mined:
     n_seen: int
     n_pages: int
     cut_off: int
-    histogram: tuple[int, ...]
     templates: tuple[Template, ...]
 
 
-def records(mined: Mined, mined_at: datetime) -> list[dict[str, Any]]:
+def rows(mined: Mined, mined_at: datetime) -> pa.Table:
     """The rows of one site's templates; none if the site was not mined."""
     same = {"mined_at": mined_at, "first_seen": mined_at, "last_seen": mined_at, "vanished": False}
     same |= {"site": mined.site, "view": mined.view, "n_pages": mined.n_pages, "cut_off": mined.cut_off}
     found = [{**same, **asdict(one), "n_sites_seen": 1} for one in mined.templates]
-    for row in found[:1]:
-        row["histogram"] = mined.histogram
-    return found
+    return pa.Table.from_pylist(found, schema=TEMPLATES)
 
 
-def rows(mined: Mined, mined_at: datetime) -> pa.Table:
-    """The rows of one site's templates as a table."""
-    return pa.Table.from_pylist(records(mined, mined_at), schema=TEMPLATES)
+KIND: Final = Kind("templates table", "victor templates mine", VERSION_KEY, ("1", VERSION), TEMPLATES)
+"""Tables of version 1 have one more column, `histogram`."""
 
 
 def read(path: str | Path) -> pa.Table:
-    """A templates table in a local or remote file; InputError for other files and other versions."""
-    return from_bytes(read_bytes(str(path)), str(path))
+    """A whole templates table in a local or remote file; InputError for other files and other versions."""
+    files = SiteFiles(str(path), KIND)
+    found = files.read(0, len(files), TEMPLATES)
+    refuse_faults(found, str(path))
+    return found
 
 
-def read_bytes(path: str) -> bytes:
-    """The bytes of a table's file; InputError if it can't be read."""
-    try:
-        with open_file(path) as file:
-            return file.read()
-    except OSError as error:
-        raise InputError(f"{path}: {one_line(error)}") from error
-
-
-def from_bytes(source: bytes, name: str = "templates") -> pa.Table:
-    """A templates table from the bytes of its file, for tables that were broadcast."""
-    try:
-        return checked(pq.ParquetFile(pa.BufferReader(source)).read(use_threads=False), name)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{name}: not a templates table (Parquet): {one_line(error)}") from error
-
-
-def checked(table: pa.Table, name: str) -> pa.Table:
-    """The table with the columns of TEMPLATES; InputError if it lacks one or has another version."""
-    version = tables.schema_version(table.schema, VERSION_KEY, VERSION_COLUMN)
-    if version is None:
-        raise InputError(f"{name}: not a templates table: the metadata has no {VERSION_KEY}")
-    if version != VERSION:
-        raise InputError(
-            f"{name}: a templates table of schema version {version}, and this is version {VERSION}; "
-            "mine the site again, or use the victor-spark that wrote it"
-        )
-    if missing := [column for column in TEMPLATES.names if column not in table.column_names]:
-        raise InputError(f"{name}: a templates table without the column {missing[0]}")
-    try:
-        ours = _ours(table.select(TEMPLATES.names))
-    except (pa.ArrowException, ValueError) as error:
-        raise InputError(f"{name}: a templates table with wrong types: {one_line(error)}") from error
-    if (fault := _fault(ours)) is not None:
-        raise InputError(f"{name}: a templates table that victor-spark did not write: {fault!r:.100}")
-    return ours
-
-
-def _fault(table: pa.Table) -> str | None:
-    """A token, expression or view that `mine` would not write: its matching time has no known limit."""
-    mutable = set()
-    for token in pc.unique(table["tokens"].combine_chunks().flatten()).to_pylist():
-        word = None if token is None else patterns.literal_token(token)
-        if word is None:
-            inner = (token or "").removeprefix("(?:").removesuffix(")")
-            if token != patterns.mutable(inner) or not patterns.is_cheap(inner):
-                return str(token)
-            mutable.add(token)
-        elif len(word.split()) != 1:
-            return str(token)
+def refuse_faults(rows: pa.Table, path: str) -> None:
+    """TableError if `mine` would not write these rows: the matching time of others has no known limit."""
+    columns = [rows[name].to_pylist() for name in ("view", "regex", "tokens")]
+    distinct = dict.fromkeys(chain.from_iterable(filter(None, columns[-1])))
+    words = {token: None if token is None else patterns.literal_token(token) for token in distinct}
+    mutable = {token or "" for token, word in words.items() if word is None}
+    faults = [token for token, word in words.items() if word is not None and len(word.split()) != 1]
+    for token in mutable:
+        inner = token.removeprefix("(?:").removesuffix(")")
+        faults += [] if token == patterns.mutable(inner) and patterns.is_cheap(inner) else [token]
     if len(mutable) > _MAX_MUTABLE:
-        return f"{len(mutable)} mutable patterns"
-    for view in pc.unique(table["view"]).to_pylist():
+        faults.append(f"{len(mutable)} mutable patterns")
+    for view, regex, tokens in () if faults else zip(*columns, strict=True):
         tokeniser = TOKENISERS.get(view)
-        if tokeniser is None:
-            return str(view)
-        rows = table.filter(pc.equal(table["view"], view))
-        between = pc.binary_join(rows["tokens"].combine_chunks(), tokeniser.between)
-        same = pa.array(np.zeros(rows.num_rows, dtype=bool))
-        for anchors in range(4):
-            begin, end = patterns.glue(["\0"], anchors, tokeniser).split("\0")
-            written = pc.binary_join_element_wise(begin, between, end, "")
-            same = pc.or_(same, pc.fill_null(pc.equal(rows["regex"].combine_chunks(), written), False))
-        if (number := pc.index(same, False).as_py()) >= 0:
-            return str(rows["regex"][number].as_py())
-    return None
-
-
-def to_bytes(table: pa.Table) -> bytes:
-    """The table as the bytes of a file."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(_ours(table), sink, compression="zstd")
-    return bytes(sink.getvalue().to_pybytes())
+        anchors = patterns.anchors_of(regex or "", tokeniser) if tokeniser else 0
+        if tokeniser is None or tokens is None or regex != patterns.glue(tokens, anchors, tokeniser):
+            faults.append(view if tokeniser is None else regex)
+    if faults:
+        why = f"rows that victor-spark did not write: {str(faults[0])!r:.100}"
+        raise TableError(f"{KIND.unreadable}: {path}: {why}")
 
 
 def with_grouping(table: pa.Table, grouping: str) -> pa.Table:
@@ -189,27 +136,17 @@ def with_grouping(table: pa.Table, grouping: str) -> pa.Table:
     return table.replace_schema_metadata({**(table.schema.metadata or {}), tables.GROUPING_KEY: grouping})
 
 
-def grouping(table: pa.Table) -> str:
-    """How the pages were grouped into sites (default: by registered domain)."""
-    found = (table.schema.metadata or {}).get(tables.GROUPING_KEY.encode())
-    return check_grouping(found.decode()) if found else REGISTERED_DOMAIN
-
-
-def _ours(table: pa.Table) -> pa.Table:
-    return with_grouping(table.cast(TEMPLATES), grouping(table))
-
-
 _IDIOM_SITES, _IDIOM_SHARE, _WHOLE_LINES = 5, 0.1, 0.5
 
 
-def filter_across(table: pa.Table, n_sites: int) -> pa.Table:
-    """The rows without idioms (Foschini, section 3.3). `n_sites_seen` must be that of the whole table.
+def is_idiom(row: Mapping[str, Any], n_sites: int) -> bool:
+    """Whether a row is an idiom of the language (Foschini, section 3.3), one of `n_sites` mined sites.
 
     An idiom is on at least five sites and a tenth of all sites, and less than half of its occurrences fill
     whole lines: "as much as" is one, "Read more" is not.
     """
-    rare = pc.less(table["n_sites_seen"], max(_IDIOM_SITES, _IDIOM_SHARE * n_sites))
-    return table.filter(pc.or_(rare, pc.greater_equal(table["whole_lines"], _WHOLE_LINES)))
+    least = max(_IDIOM_SITES, _IDIOM_SHARE * n_sites)
+    return bool(row["n_sites_seen"] >= least and row["whole_lines"] < _WHOLE_LINES)
 
 
 ADDED, VANISHED, KEPT = "added", "vanished", "kept"
@@ -219,50 +156,36 @@ _TEXTS: Final = [(name, pa.string()) for name in ("site", "view", "regex", "chan
 DIFFERENCE: Final = pa.schema([*_TEXTS[:-1], *_FREQUENCIES, _TEXTS[-1]])
 
 
-def update(old: pa.Table, new: pa.Table, mined_without: Collection[tuple[str, str]] = ()) -> pa.Table:
-    """The table after a second crawl, with all rows of the old table.
+def update(old: list[Row], new: list[Row], *, is_without: bool = False) -> list[Row]:
+    """The rows of a site after a second crawl, with all old ones.
 
-    For a site in the new crawl, frequencies and numbers of pages are added up. A template that the new crawl
-    lacks is kept and marked `vanished`, unless new templates cover its example from end to end. Sites that
-    are not in the new crawl stay unchanged. `mined_without`: (site, view) of the sites of the new crawl that
-    were mined and gave no template.
+    Frequencies and numbers of pages are added up. A template that the new crawl lacks is kept and marked
+    `vanished`, unless new templates cover its example from end to end. Without new templates the rows stay
+    unchanged, or all are `vanished` if the site was mined (`is_without`).
     """
-    rows, fresh = _by_key(old), _by_key(new)
-    pages_before = {key[:2]: row["n_pages"] for key, row in rows.items()}
-    crawled = {key[:2]: row for key, row in fresh.items()}
-    matchers = {view: Matchers(new, view) for _, view in crawled}
-    for key, row in rows.items():
-        site = key[:2]
-        if site not in crawled:
-            row["vanished"] = row["vanished"] or site in mined_without
+    rows, fresh = ({row["regex"]: dict(row) for row in given} for given in (old, new))
+    matcher = Matcher([(row["tokens"], row["regex"]) for row in new], new[0]["view"]) if old and new else None
+    for regex, row in rows.items():
+        if matcher is None:
+            row["vanished"] = row["vanished"] or is_without
             continue
-        row["n_pages"] += crawled[site]["n_pages"]
-        row["histogram"] = None
-        if (again := fresh.get(key)) is not None:
+        row["n_pages"] += new[0]["n_pages"]
+        if (again := fresh.pop(regex, None)) is not None:
             for name in ("document_frequency", "n_occurrences"):
                 row[name] += again[name]
             for name in ("cut_off", "n_sites_seen", "example", "mined_at", "last_seen", "whole_lines"):
                 row[name] = again[name]
             row["vanished"] = False
             continue
-        matcher, whole = matchers[key[1]].of(row["site"]), [[0, len(row["example"])]]
-        row["vanished"] = matcher is None or matcher.intervals(row["example"]).tolist() != whole
+        row["vanished"] = matcher.intervals(row["example"]).tolist() != [[0, len(row["example"])]]
         if not row["vanished"]:
-            row["last_seen"] = crawled[site]["mined_at"]
-    for key, row in fresh.items():
-        if key not in rows:
-            n_pages = row["n_pages"] + pages_before.get(key[:2], 0)
-            rows[key] = row | {"n_pages": n_pages, "histogram": None}
-    histograms = {key[:2]: row["histogram"] for key, row in fresh.items() if row["histogram"]}
-    found = list(rows.values())
-    found.sort(key=lambda r: (r["site"], r["view"], r["vanished"], -r["document_frequency"], r["regex"]))
-    for row in found:
-        if histogram := histograms.pop((row["site"], row["view"]), None):
-            row["histogram"] = histogram
-    return pa.Table.from_pylist(found, schema=TEMPLATES)
+            row["last_seen"] = new[0]["mined_at"]
+    n_before = old[0]["n_pages"] if old else 0
+    found = [*rows.values(), *({**row, "n_pages": row["n_pages"] + n_before} for row in fresh.values())]
+    return sorted(found, key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
 
 
-def _by_key(table: pa.Table) -> dict[tuple[str, str, str], dict[str, Any]]:
+def _by_key(table: pa.Table) -> dict[tuple[str, str, str], Row]:
     return {(row["site"], row["view"], row["regex"]): row for row in table.to_pylist()}
 
 

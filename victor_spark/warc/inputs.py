@@ -167,7 +167,7 @@ def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int)
 
 
 def _shard(path: str, kind: file_types.ShardKind) -> Shard:
-    absolute = os.path.abspath(path) if storage.scheme(path) is None else path
+    absolute = storage.absolute(path)
     return Shard(absolute, storage.about(path)[0], kind, path)
 
 
@@ -201,7 +201,7 @@ def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
 
     def located(name: str, table: str) -> str:
         path = _local(_located(name, table, base_url))
-        return os.path.abspath(path) if storage.scheme(path) is None else path
+        return storage.absolute(path)
 
     tables = [coordinates.read(path) for path in paths]
     return coordinates.shards(tables, [partial(located, table=path) for path in paths])

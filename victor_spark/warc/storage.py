@@ -41,6 +41,11 @@ def scheme(path: str) -> str | None:
     return found[1].lower() if found else None
 
 
+def absolute(path: str) -> str:
+    """A local path as tasks need it, because they run in other working directories; others unchanged."""
+    return os.path.abspath(path) if scheme(path) is None else path
+
+
 def public(name: str, path: str) -> str:
     """The name of the file at `path` for outputs and messages: without credentials if it is remote."""
     return name if scheme(path) is None else redacted(name)
