@@ -47,13 +47,13 @@ START_SECONDS: Final = 8.0
 
 _WIDE: Final = 1.645  # standard errors of a 90 % interval
 
-TWO_PASSES: Final = 1.2
+TWO_PASSES: Final = 1.6
 """Processor time of `--by-site` beside one pass; bench/by_site.py measures this and the next two."""
 
-BETWEEN: Final = 7
+BETWEEN: Final = 9
 """Bytes on disk between the passes, for each byte of the pages table."""
 
-SHUFFLED: Final = 3500
+SHUFFLED: Final = 2800
 """Bytes a page that the sums of sites are on their way between tasks."""
 
 

@@ -244,7 +244,7 @@ def disk_errors(location: str) -> Iterator[None]:
             raise ConfigurationError(f"YARN killed a container ({found[1]}): {advice}") from error
         if found := _DISK_FULL.search(str(error)):
             why = f"a disk is full ({found[0]}); make room, and the same command resumes"
-        elif isinstance(error, OSError):
+        elif isinstance(error, OSError) and not isinstance(error, ConnectionError):  # which is that to Java
             why = f"{one_line(error)}; the same command resumes when that is mended"
         else:
             raise
