@@ -2,8 +2,8 @@
 
 Texts of pages are not sent between tasks, only sums: each file of scored pages gives one row for each key of
 a site (a layout or a text). The rows of a key are added up by one task, and the sum is sent back to each file
-that has the key. So no task holds a whole site: a large one has as many rows as keys in each file. Spark moves
-packs of rows, those of a file whose keys hash to the same bucket.
+that has the key. So no task holds a whole site: a large one has as many rows as keys in each file. Spark
+moves packs of rows, those of a file whose keys hash to the same bucket.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
