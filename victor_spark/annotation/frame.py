@@ -40,11 +40,7 @@ RENAMED: Final = _words(
 )
 """Active tags: they become v-NAME, which looks alike (static/page.css). All others become v-x."""
 
-GONE: Final = _words(
-    """
-    html head body frameset frame area param source track bgsound basefont keygen
-    """
-)
+GONE: Final = _words("html head body frameset frame area param source track bgsound basefont keygen")
 _VOID: Final = KEPT & VOID
 _EMPTY: Final = RENAMED & VOID
 

@@ -155,11 +155,7 @@ def _in_words(counts: Counter[str]) -> str:
 def is_list_of_pages(name: str) -> bool:
     """Whether a file lists addresses of pages: its first line is a web address that names no archive."""
     try:
-        if (
-            storage.scheme(name) is not None
-            or not os.path.isfile(name)
-            or file_types.by_name(name) is not None
-        ):
+        if storage.scheme(name) or file_types.by_name(name) or not os.path.isfile(name):
             return False
         listed = inputs.list_entries(name)
     except (OSError, InputError):

@@ -132,7 +132,6 @@ def _page(row: Any, set_name: str) -> GoldPage:
     for name, kinds in (("html", str), ("gold", str | None), ("meta", dict | None)):
         if not isinstance(row[name], kinds):
             raise TypeError(f"{name} has the wrong type")
-    meta = row["meta"] or {}
     return GoldPage(
         id=str(row["id"]),
         set=set_name,
@@ -143,7 +142,7 @@ def _page(row: Any, set_name: str) -> GoldPage:
         language=row.get("lang"),
         gold_markup=row.get("gold_markup"),
         split=row.get("split"),
-        meta=meta,
+        meta=row["meta"] or {},
     )
 
 
@@ -216,10 +215,8 @@ def unmatched(paths: Sequence[str], pages: str | None, cleaned: Sequence[str]) -
         if path.is_dir() and not _has_sets(path):
             for other in filter(None, [pages, *cleaned]):
                 if missing := sorted(texts(path).keys() - texts(Path(other)).keys()):
-                    yield (
-                        f"{len(missing)} of the gold texts in {path} have no file in {other}: "
-                        f"{_examples(missing)}"
-                    )
+                    shown = f"{other}: {_examples(missing)}"
+                    yield f"{len(missing)} of the gold texts in {path} have no file in {shown}"
 
 
 def _has_sets(path: Path) -> bool:

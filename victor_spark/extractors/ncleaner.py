@@ -25,20 +25,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import (
-    HEADER,
-    LABELS,
-    OTHER,
-    TEXT,
-    Blocks,
-    Bool,
-    Cleaner,
-    Float32,
-    Float64,
-    Page,
-    Scores,
-    UInt32,
-)
+from victor_spark.blocks import OTHER, Blocks, Bool, Cleaner, Float32, Float64, Page, Scores, UInt32
 from victor_spark.errors import ModelError
 from victor_spark.html.characters import properties
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, UNSPACED, WHITE
@@ -175,10 +162,8 @@ def load(stored: bytes) -> Cleaner:
         found = segments(page.blocks, table)
         log_odds = features(found, model.ratios) @ model.calibration
         p_clean = logistic(log_odds)[found.of_block]
-        probabilities = np.zeros((len(page.blocks), len(LABELS)))
-        content = np.where(page.blocks.heading_level > 0, HEADER, TEXT)
-        probabilities[np.arange(len(content)), content] = p_clean
-        probabilities[:, OTHER] = 1 - p_clean
+        is_heading = page.blocks.heading_level > 0
+        probabilities = np.stack([p_clean * is_heading, p_clean * ~is_heading, 1 - p_clean], axis=1)
         return Scores(probabilities, probabilities[:, OTHER] < 0.5)
 
     return clean

@@ -85,14 +85,11 @@ def _titles(page: Statements) -> Candidates[str]:
         for heading in page.evidence.headings
         if key(heading) not in boards
     ]
-    alike = [
-        (
-            max((2 * len(own & other) / (len(own) + len(other)) for other in words if other), default=0.0),
-            heading,
-        )
-        for heading, own in headings
-        if own
-    ]
+
+    def best_f1(own: set[str]) -> float:
+        return max((2 * len(own & other) / (len(own) + len(other)) for other in words if other), default=0.0)
+
+    alike = [(best_f1(own), heading) for heading, own in headings if own]
     alike += [(1.0, heading) for heading, own in headings if key(heading) in same]
     f1, heading = max(alike, key=lambda one: one[0], default=(0.0, ""))
     if f1 >= MIN_HEADING_F1:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from victor_spark.blocks import Blocks, Float32, no_blocks
 from victor_spark.errors import ConfigurationError
 from victor_spark.html.tags import inside
-from victor_spark.model.surroundings import Fill
+from victor_spark.model.surroundings import CHARACTERS, CONTAINERS, SPLITS, TOKENS, Fill
 
 Column: TypeAlias = npt.NDArray[Any]
 
@@ -29,14 +29,7 @@ FAMILIES: Final[Mapping[str, str]] = {"url": r"[:.@]", "date": r"\d", "time": r"
 """Family → the beginning of each of its expressions: one character, which is found fast."""
 
 
-_CHARACTERS: Final = {
-    "alpha": "n_letters", "num": "n_digits", "punct": "n_punctuation", "white": "n_white", "other": "n_other"
-}  # fmt: skip
-_TOKENS: Final = {kind: f"n_{kind}_tokens" for kind in ("alpha", "num", "mix", "other")}
-_IN: Final = (
-    "p", "a", "u", "img", "class-header", "class-bold", "class-italic", "class-list", "class-form"
-)  # fmt: skip
-_SPLITS: Final = {"p": "p", "br": "br", "hr": "hr", "class-inline": "inline", "class-block": "block"}
+_IN: Final = CONTAINERS[:9]  # those of the paper
 
 
 def columns(blocks: Blocks, patterns: Patterns) -> dict[str, Column]:
@@ -59,14 +52,12 @@ def columns(blocks: Blocks, patterns: Patterns) -> dict[str, Column]:
     return {
         # Markup: all ancestors, and the tags since the previous block.
         **{f"container.{name}": inside(blocks, name) for name in _IN},
-        **{f"split.{name}": getattr(blocks, f"n_split_{column}") for name, column in _SPLITS.items()},
+        **{f"split.{name}": getattr(blocks, f"n_split_{column}") for name, column in SPLITS.items()},
         # Content: characters, tokens, sentences, duplicates, patterns, layout groups.
-        **{f"char.{kind}-abs": getattr(blocks, column) for kind, column in _CHARACTERS.items()},
-        **{
-            f"char.{kind}-rel": getattr(blocks, column) / n_characters for kind, column in _CHARACTERS.items()
-        },
-        **{f"token.{kind}-abs": getattr(blocks, column) for kind, column in _TOKENS.items()},
-        **{f"token.{kind}-rel": getattr(blocks, column) / n_tokens for kind, column in _TOKENS.items()},
+        **{f"char.{kind}-abs": getattr(blocks, column) for kind, column in CHARACTERS.items()},
+        **{f"char.{kind}-rel": getattr(blocks, column) / n_characters for kind, column in CHARACTERS.items()},
+        **{f"token.{kind}-abs": getattr(blocks, column) for kind, column in TOKENS.items()},
+        **{f"token.{kind}-rel": getattr(blocks, column) / n_tokens for kind, column in TOKENS.items()},
         "sentence.count": blocks.n_sentences,
         "sentence.avg-length": n_words / np.maximum(blocks.n_sentences, 1),
         "sentence-begin": blocks.sentence_begin,
