@@ -129,11 +129,7 @@ def add_inputs(
             counts.update(_add_record(store, record, identify, predictor) for record in batch)
         report(counts.total(), "")
     erase()
-    here = Path.cwd()
-    shown = (
-        str(path.relative_to(here)) if (path := Path(shard.filename)).is_relative_to(here) else shard.filename
-        for shard in shards[:3]
-    )
+    shown = (shard.filename.removeprefix(f"{Path.cwd()}{os.sep}") for shard in shards[:3])
     remark(store, f"{', '.join(shown)}: {_in_words(counts)}")
     log(_in_words(counts))
     for failure in failures:

@@ -89,13 +89,8 @@ def segments(blocks: Blocks, table: UInt16) -> Segments:
     stays = ~(white[1:] & white[:-1])
     symbols, second = symbols[np.append(True, stays)], second[np.append(True, stays)]
     rows = np.flatnonzero(~second)[1:]
-    return Segments(
-        symbols=symbols,
-        rows=rows,
-        of_row=(np.cumsum(second) - 1)[rows],
-        of_block=of_block,
-        n=int(begins.sum()),
-    )
+    of_row = (np.cumsum(second) - 1)[rows]
+    return Segments(symbols, rows, of_row, of_block, int(begins.sum()))
 
 
 def _joined(blocks: Blocks, table: UInt16, begins: Bool) -> tuple[Int64, Int64]:

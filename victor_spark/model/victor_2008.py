@@ -116,7 +116,7 @@ def _compiled(family: str, expressions: Sequence[str]) -> re.Pattern[str]:
     return re.compile(f"{prefix}(?:{alternatives})", re.IGNORECASE)
 
 
-def first_matches(blocks: Blocks, patterns: Patterns) -> Mapping[str, npt.NDArray[Any]]:
+def first_matches(blocks: Blocks, patterns: Patterns) -> Mapping[str, Column]:
     """Per family, the 1-based number of the first expression that matches each block."""
     digits = _lines(blocks, np.flatnonzero(blocks.n_digits))
     urls = _lines(blocks, np.flatnonzero(blocks.has_url_mark))
@@ -136,10 +136,8 @@ _NONE: Final = np.iinfo(np.int32).max
 _BETWEEN: Final = "\n\0\n"
 """Stands between two texts: neither white space alone nor a word, so that nothing matches across it."""
 
-_Lines: TypeAlias = tuple[npt.NDArray[np.intp], str, npt.NDArray[np.int64]]
 
-
-def _lines(blocks: Blocks, rows: npt.NDArray[np.intp]) -> _Lines:
+def _lines(blocks: Blocks, rows: Column) -> tuple[Column, str, Column]:
     """`rows`, their texts joined, and where each text starts in the joined string."""
     text = blocks.text
     spans = zip(blocks.text_start[rows].tolist(), blocks.text_end[rows].tolist(), strict=True)
