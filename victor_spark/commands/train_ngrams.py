@@ -142,10 +142,9 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     files = gold.find(Path(arguments.data), arguments.sets).values()
     pages = [page for path in files for page in track(gold.read(path), f"reading {path.name}", 0)]
     learnt = _training_pages(pages, arguments)
+    options = ("sets", "pairs", "non_lexical", "uncalibrated")
     metrics: dict[str, Any] = {
-        "command": command_line(
-            "victor train ncleaner --data PAGES", arguments, "sets", "pairs", "non_lexical", "uncalibrated"
-        ),
+        "command": command_line("victor train ncleaner --data PAGES", arguments, *options),
         "lexical": not arguments.non_lexical,
         "calibrated": not arguments.uncalibrated,
         "n_training_pages": len(learnt),

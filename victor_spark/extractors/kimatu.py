@@ -163,6 +163,5 @@ def headings(found: Elements, page: Blocks, max_words: int) -> Bool:
     short = found.n_words <= max_words
     in_list = page.in_list_item[found.first] > 0
     no_sentence_end = page.sentence_end[last] == 0
-    return np.asarray(
-        short & ((page.heading_level[found.first] > 0) | (all_bold & no_sentence_end & ~in_list))
-    )
+    looks_so = all_bold & no_sentence_end & ~in_list
+    return np.asarray(short & ((page.heading_level[found.first] > 0) | looks_so))

@@ -188,10 +188,7 @@ def _misreading(
     ):
         return None, False
     # Each word once: one that is repeated everywhere is no further evidence.
-    by_letters = {
-        word if word.isalpha() else "".join(filter(str.isalpha, word)): word
-        for word in text_of(words).split()
-    }
+    by_letters = {"".join(filter(str.isalpha, word)): word for word in text_of(words).split()}
     distinct = code_points(" ".join(by_letters.values()))
     content = _contents(distinct)
     if not content:
@@ -219,9 +216,8 @@ _SHORT_WORDS: Final = frozenset({*EAST_ASIAN, "cp874"})
 
 def _gain(profiles: Profiles, text: UInt32) -> float:
     """The text's gain in its best language, in nats per character without spaces."""
-    return float(
-        _fit(profiles, text, np.zeros(1, np.int32), np.array([len(text)], np.int32))[0] / _n_characters(text)
-    )
+    fits = _fit(profiles, text, np.zeros(1, np.int32), np.array([len(text)], np.int32))
+    return float(fits[0] / _n_characters(text))
 
 
 def _n_characters(text: UInt32) -> int:

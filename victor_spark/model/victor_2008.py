@@ -103,14 +103,13 @@ def compile_patterns(expressions: Mapping[str, Sequence[str]]) -> Patterns:
 def _compiled(family: str, expressions: Sequence[str]) -> re.Pattern[str]:
     prefix = FAMILIES[family]
     for expression in expressions:
+        where = f"patterns: {family}: {expression}"
         try:
             groups = re.compile(expression).groups
         except re.error as error:
-            raise ConfigurationError(f"patterns: {family}: {expression}: {error}") from error
+            raise ConfigurationError(f"{where}: {error}") from error
         if groups or not expression.startswith(prefix):
-            raise ConfigurationError(
-                f"patterns: {family}: {expression}: begin with {prefix!r}, and capture nothing"
-            )
+            raise ConfigurationError(f"{where}: begin with {prefix!r}, and capture nothing")
     # Look-ahead groups: a match consumes only the prefix, so that matches of others may overlap it.
     alternatives = "|".join(f"(?=({expression[len(prefix) :]}))" for expression in expressions) or "(?!)"
     return re.compile(f"{prefix}(?:{alternatives})", re.IGNORECASE)

@@ -55,9 +55,8 @@ def train(
     sites, numbers = np.unique([example.site for example in examples], return_inverse=True)
     folds = (numbers if len(sites) >= N_FOLDS else np.arange(len(examples))) % N_FOLDS
     calibration = _calibration(pages, folds, n_symbols) if calibrated else LIKELIHOOD
-    return Model(
-        lexical, characters, estimate(_counts(pages, n_symbols), n_symbols), calibration, about or {}
-    )
+    ratios = estimate(_counts(pages, n_symbols), n_symbols)
+    return Model(lexical, characters, ratios, calibration, about or {})
 
 
 def alphabet(examples: Iterable[TrainingPage], *, lexical: bool) -> UInt32:
