@@ -147,14 +147,9 @@ def layout_of(blocks: Blocks) -> Layout:
         *views(_slots(n)),
     )
     n_elements, n_paragraphs = packed >> 32, packed & 0xFFFFFFFF
-    return Layout(
-        words,
-        linked,
-        of_block,
-        np.ascontiguousarray(places[:, :n_paragraphs]),
-        np.ascontiguousarray(sums[:, :n_paragraphs]),
-        blocks.elements[1, :n_elements],
-    )
+    places = np.ascontiguousarray(places[:, :n_paragraphs])
+    sums = np.ascontiguousarray(sums[:, :n_paragraphs])
+    return Layout(words, linked, of_block, places, sums, blocks.elements[1, :n_elements])
 
 
 Fill: TypeAlias = Callable[[int, Float32], None]
@@ -205,18 +200,14 @@ def _table(blocks: Blocks, page: Layout, numbers: Float32) -> Float32:
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
     elements = np.empty((len(num.ELEMENT_SUMS), n_elements))
     best = kernel.of_elements(*views(page.places, page.sums, page.last_inside), n, *views(elements))
+    scratch = np.empty((len(num.SCRATCH), n))
+    runs = np.empty((len(_RUNS), 2), dtype=np.int32)
     kernel.of_paragraphs(
         *views(page.places, page.sums, elements, blocks.heading_level, page.last_inside),
         best,
         n,
         len(blocks),
-        *views(
-            _SPANS,
-            np.empty((len(num.SCRATCH), n)),
-            np.empty((len(_RUNS), 2), dtype=np.int32),
-            table,
-            numbers,
-        ),
+        *views(_SPANS, scratch, runs, table, numbers),
     )
     return table
 
