@@ -14,18 +14,7 @@ from typing import Any, Final, overload
 
 import numpy as np
 
-from victor_spark.blocks import (
-    LABELS,
-    OTHER,
-    Blocks,
-    Bool,
-    Float64,
-    Scores,
-    UInt8,
-    labels,
-    no_blocks,
-    uniform,
-)
+from victor_spark.blocks import LABELS, Blocks, Bool, Float64, Scores, UInt8, labels, no_blocks, uniform
 from victor_spark.html.characters import properties
 from victor_spark.kernels import code_points, num, text_of
 from victor_spark.metadata.extract import Metadata, metadata
@@ -120,7 +109,7 @@ class Document:
     charset: str | None = None
     cleaner: str = ""
     columns: Blocks = field(default_factory=no_blocks)
-    scores: Scores = field(default_factory=partial(uniform, 0, OTHER))
+    scores: Scores = field(default_factory=partial(uniform, n_blocks=0, label=0))
     kept: Bool = field(default_factory=lambda: np.zeros(0, dtype=bool))
     p_content: float | None = None
     expected_f1: float | None = None
@@ -149,12 +138,10 @@ class Document:
 
         32 hexadecimal digits; None where there are no such characters.
         """
-        few = len(self.text.encode("utf-8", "replace")) < _FEW * len(self.text)
-        text = (
-            _NOT_ASCII.sub(lambda run: _letters(run[0]), self.text)
-            if few
-            else _letters.__wrapped__(self.text)
-        )
+        if len(self.text.encode("utf-8", "replace")) < _FEW * len(self.text):
+            text = _NOT_ASCII.sub(lambda run: _letters(run[0]), self.text)
+        else:
+            text = _letters.__wrapped__(self.text)
         letters = text.encode("utf-8", "replace").lower().translate(None, _ASCII_BETWEEN)
         return blake2b(letters, digest_size=16).hexdigest() if letters else None
 

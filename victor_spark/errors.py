@@ -38,27 +38,18 @@ EXIT_CODES: Final = {
 }
 """What each exit code means."""
 
-EXTRAS: Final = {
-    "aiohttp": "fetch",
-    "catboost": "train",
-    "deltalake": "delta",
+_PACKAGES: Final = {
+    "annotate": "markdown_it starlette uvicorn",
+    "completion": "shtab",
+    "delta": "deltalake",
     "fasttext": "fasttext",
-    "markdown_it": "annotate",
-    "matplotlib": "report",
-    "packaging": "spark",
-    "pandas": "spark",
-    "protego": "fetch",
-    "py4j": "spark",
-    "pycrfsuite": "train",
-    "pydivsufsort": "spark",
-    "pyiceberg": "iceberg",
-    "pyspark": "spark",
-    "shtab": "completion",
-    "sklearn": "train",
-    "starlette": "annotate",
-    "uvicorn": "annotate",
-    "yarl": "fetch",
+    "fetch": "aiohttp protego yarl",
+    "iceberg": "pyiceberg",
+    "report": "matplotlib",
+    "spark": "packaging pandas py4j pydivsufsort pyspark",
+    "train": "catboost pycrfsuite sklearn",
 }
+EXTRAS: Final = {package: extra for extra, packages in _PACKAGES.items() for package in packages.split()}
 """Optional package → the extra that installs it."""
 
 REFUSALS: Final = {

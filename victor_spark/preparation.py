@@ -100,8 +100,6 @@ def prepare_text(
 def handed_over(payload: bytes, url: str | None, charset: str | None = None) -> Record:
     """The record of a page given by a caller, not by an archive; a file of another kind gets a status."""
     record = Record(None, url, "", 0, len(payload), payload, http_charset=charset)
-    if payload.startswith(compression.GZIP_MAGIC) and charset is None:
-        other: str | None = "application/gzip"
-    else:
-        other = file_types.binary_type(payload[:512])
+    is_packed = payload.startswith(compression.GZIP_MAGIC) and charset is None
+    other = "application/gzip" if is_packed else file_types.binary_type(payload[:512])
     return replace(record, payload=None, status="not_html", reason=other) if other else record

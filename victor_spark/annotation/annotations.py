@@ -128,7 +128,6 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
     """The page state that the browser shows; opens the annotation."""
     row = open_page(store, number, name, judge=judge)
     page = page_row(store, number)
-    stacks = _stacks(store, row["id"])
     marginals = None
     if page["marginals"] is not None:
         marginals = np.frombuffer(page["marginals"], np.uint8).reshape(-1, len(LABELS)).tolist()
@@ -145,7 +144,7 @@ def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[
         "practice": bool(page["practice"]),
         "note": row["note"],
         "message": None,
-        **_standing(row, *stacks),
+        **_standing(row, *_stacks(store, row["id"])),
     }
 
 

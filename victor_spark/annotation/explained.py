@@ -38,11 +38,11 @@ def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: 
     blocks = list(zip(document.columns.start.tolist(), document.columns.end.tolist(), strict=True))
     tooltips = json.dumps(_tooltips(document, why), ensure_ascii=False, allow_nan=False)
     tooltips = tooltips.replace("<", "\\u003c")
-    sources = document.metadata.sources
-    facts = "\n".join(
-        f"{field}: {getattr(document.metadata, field)} (from {sources[field]})" for field in sources
-    )
-    shown = {"Text": document.text, "Markdown": document.render("markdown"), "Metadata": facts}
+    metadata = document.metadata
+    facts = [
+        f"{name}: {getattr(metadata, name)} (from {source})" for name, source in metadata.sources.items()
+    ]
+    shown = {"Text": document.text, "Markdown": document.render("markdown"), "Metadata": "\n".join(facts)}
     bar = resources.template(_BAR).render(
         name=name, title=document.title or "", verdict=verdict(document), shown=shown
     )

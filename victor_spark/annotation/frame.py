@@ -23,36 +23,26 @@ def _words(text: str) -> frozenset[str]:
 
 
 KEPT: Final = _words(
-    """
-    a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col
-    colgroup dd del dfn dir div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header
-    hgroup hr i ins kbd label li main mark menu nav nobr ol p pre q rb rp rt rtc ruby s samp section
-    small span strike strong sub sup table tbody td tfoot th thead time tr tt u ul var wbr
-    """
+    "a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col colgroup"
+    " dd del dfn dir div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i ins kbd"
+    " label li main mark menu nav nobr ol p pre q rb rp rt rtc ruby s samp section small span strike strong"
+    " sub sup table tbody td tfoot th thead time tr tt u ul var wbr"
 )
 """Tags that only affect layout."""
 
 RENAMED: Final = _words(
-    """
-    button details dialog fieldset form img input legend marquee noscript optgroup option select
-    summary textarea
-    """
+    "button details dialog fieldset form img input legend marquee noscript optgroup option select summary"
+    " textarea"
 )
 """Active tags: they become v-NAME, which looks alike (static/page.css). All others become v-x."""
 
-GONE: Final = _words(
-    """
-    html head body frameset frame area param source track bgsound basefont keygen
-    """
-)
+GONE: Final = _words("html head body frameset frame area param source track bgsound basefont keygen")
 _VOID: Final = KEPT & VOID
 _EMPTY: Final = RENAMED & VOID
 
 ATTRIBUTES: Final = _words(
-    """
-    align bgcolor border cellpadding cellspacing class color colspan dir face height id lang nowrap
-    rowspan size start title type valign value width
-    """
+    "align bgcolor border cellpadding cellspacing class color colspan dir face height id lang nowrap rowspan"
+    " size start title type valign value width"
 )
 """Attributes that only affect looks; `style` and `hidden` are kept unless the view is plain."""
 

@@ -129,11 +129,7 @@ def add_inputs(
             counts.update(_add_record(store, record, identify, predictor) for record in batch)
         report(counts.total(), "")
     erase()
-    here = Path.cwd()
-    shown = (
-        str(path.relative_to(here)) if (path := Path(shard.filename)).is_relative_to(here) else shard.filename
-        for shard in shards[:3]
-    )
+    shown = (shard.filename.removeprefix(f"{Path.cwd()}{os.sep}") for shard in shards[:3])
     remark(store, f"{', '.join(shown)}: {_in_words(counts)}")
     log(_in_words(counts))
     for failure in failures:
@@ -155,11 +151,7 @@ def _in_words(counts: Counter[str]) -> str:
 def is_list_of_pages(name: str) -> bool:
     """Whether a file lists addresses of pages: its first line is a web address that names no archive."""
     try:
-        if (
-            storage.scheme(name) is not None
-            or not os.path.isfile(name)
-            or file_types.by_name(name) is not None
-        ):
+        if storage.scheme(name) or file_types.by_name(name) or not os.path.isfile(name):
             return False
         listed = inputs.list_entries(name)
     except (OSError, InputError):

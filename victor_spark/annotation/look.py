@@ -82,9 +82,7 @@ class Opened:
             return len(self.pages) - 1
 
 
-@lru_cache(maxsize=16)
-def _models(settings: Settings) -> dict[str, bytes]:
-    return pipeline.models(settings)
+_models: Final = lru_cache(maxsize=16)(pipeline.models)
 
 
 @lru_cache(maxsize=16)

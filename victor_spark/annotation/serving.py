@@ -32,7 +32,6 @@ from victor_spark.errors import AnnotationError, UsageError
 
 LOG: Final = logging.getLogger("victor.serving")
 _LOCAL_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
-COOKIE: Final = "victor_token"
 MAX_BODY: Final = 1 << 20
 """Bytes."""
 
@@ -68,7 +67,7 @@ class Access:
 
 def cookie(token: str) -> str:
     """The name of the token's cookie; unique, because browsers share cookies between ports of a machine."""
-    return f"{COOKIE}_{hashlib.sha256(token.encode()).hexdigest()[:8]}"
+    return f"victor_token_{hashlib.sha256(token.encode()).hexdigest()[:8]}"
 
 
 async def guarded(request: Request, answer: RequestResponseEndpoint, access: Access) -> Response:

@@ -87,9 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
     rows = table.sort_by([("warc_filename", "ascending"), ("warc_record_offset", "ascending")])
     pages = list(_measured(rows.to_pylist(), sample / "gold.jsonl"))
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
-    for section in (_statuses(pages), _quality(pages), _example(pages), _dropped(pages)):
-        print("\n".join(section), end="\n\n")
     example = next(page.row for page in pages if page.row["url"] == EXAMPLE)
+    for section in (_statuses(pages), _quality(pages), _example(example), _dropped(pages)):
+        print("\n".join(section), end="\n\n")
     document = clean(example["html"], EXAMPLE)
     content = explained.page(document, models, name=EXAMPLE, markup=example["html"].decode())
     report.write_text(content, encoding="utf-8")
@@ -140,8 +140,7 @@ def _quality(pages: Sequence[Measured]) -> Iterator[str]:
     yield f"  {'index pages, apart':<37} {len(index):>5}   {n_kept} of {n_all} words kept; gold has none"
 
 
-def _example(pages: Sequence[Measured]) -> Iterator[str]:
-    row = next(page.row for page in pages if page.row["url"] == EXAMPLE)
+def _example(row: Row) -> Iterator[str]:
     yield f"A page: {row['url']}"
     yield (
         f"  {row['status']}, {row['n_kept_blocks']} of {row['n_blocks']} blocks kept,"

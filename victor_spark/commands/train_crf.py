@@ -120,7 +120,6 @@ def _from_scratch(arguments: argparse.Namespace) -> Recipe:
     options = _options(arguments, {})
     table = without(from_conf(arguments.features), arguments.without)
     check_installed(table)
-
     cleaners = crf.recipe(table, options)
     return Recipe(options, table, lambda pages, report: crf.train(pages, table, options, report), cleaners)
 
@@ -180,9 +179,8 @@ def _labelled(files: Mapping[str, Path]) -> list[LabelledPage]:
         usable = [page for page in track(gold.read(path), f"reading {name}", 0) if gold.usable(page)]
         pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
     if not any(labelling.trainable(page) and (page.labels != OTHER).any() for page in pages):
-        raise InputError(
-            f"no page of {', '.join(map(str, files.values()))} has gold text that its html holds"
-        )
+        where = ", ".join(map(str, files.values()))
+        raise InputError(f"no page of {where} has gold text that its html holds")
     return pages
 
 

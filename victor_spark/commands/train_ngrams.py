@@ -52,8 +52,6 @@ examples:
 """
 
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(_[a-z]{4})?")
-_SUFFIXES: Final = ("", ".gz", ".xz", ".bz2")
-
 
 LANGID_OPTIONS: Final = (
     option("[FILE_OR_DIR...]", "text files named by language", dest="inputs"),
@@ -103,7 +101,7 @@ def _texts(inputs: Sequence[str]) -> Iterator[tuple[str, str]]:
     for path in map(Path, inputs):
         found = [path]
         if path.is_dir():
-            found = sorted(file for suffix in _SUFFIXES for file in path.glob(f"*.txt{suffix}"))
+            found = sorted(file for suffix in ("", *training.UNPACK) for file in path.glob(f"*.txt{suffix}"))
             if not found:
                 raise InputError(f"no text files (*.txt, *.txt.gz, *.txt.xz) in {path}")
         elif not path.exists():
@@ -144,10 +142,9 @@ def _train(arguments: argparse.Namespace, output: Path) -> None:
     files = gold.find(Path(arguments.data), arguments.sets).values()
     pages = [page for path in files for page in track(gold.read(path), f"reading {path.name}", 0)]
     learnt = _training_pages(pages, arguments)
+    options = ("sets", "pairs", "non_lexical", "uncalibrated")
     metrics: dict[str, Any] = {
-        "command": command_line(
-            "victor train ncleaner --data PAGES", arguments, "sets", "pairs", "non_lexical", "uncalibrated"
-        ),
+        "command": command_line("victor train ncleaner --data PAGES", arguments, *options),
         "lexical": not arguments.non_lexical,
         "calibrated": not arguments.uncalibrated,
         "n_training_pages": len(learnt),

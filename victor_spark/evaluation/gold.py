@@ -132,7 +132,6 @@ def _page(row: Any, set_name: str) -> GoldPage:
     for name, kinds in (("html", str), ("gold", str | None), ("meta", dict | None)):
         if not isinstance(row[name], kinds):
             raise TypeError(f"{name} has the wrong type")
-    meta = row["meta"] or {}
     return GoldPage(
         id=str(row["id"]),
         set=set_name,
@@ -143,7 +142,7 @@ def _page(row: Any, set_name: str) -> GoldPage:
         language=row.get("lang"),
         gold_markup=row.get("gold_markup"),
         split=row.get("split"),
-        meta=meta,
+        meta=row["meta"] or {},
     )
 
 
@@ -216,10 +215,8 @@ def unmatched(paths: Sequence[str], pages: str | None, cleaned: Sequence[str]) -
         if path.is_dir() and not _has_sets(path):
             for other in filter(None, [pages, *cleaned]):
                 if missing := sorted(texts(path).keys() - texts(Path(other)).keys()):
-                    yield (
-                        f"{len(missing)} of the gold texts in {path} have no file in {other}: "
-                        f"{_examples(missing)}"
-                    )
+                    shown = f"{other}: {_examples(missing)}"
+                    yield f"{len(missing)} of the gold texts in {path} have no file in {shown}"
 
 
 def _has_sets(path: Path) -> bool:
@@ -269,18 +266,13 @@ def _html(path: Path) -> str:
 def _cleaneval_source(folder: Path, pages: Path | None) -> Source:
     """A folder of gold texts; with `pages`, those whose page is there."""
     gold_files = texts(folder)
-    files: list[tuple[str, Path, Path | None]]
-    if pages is None:
-        files = [(key, path, None) for key, path in gold_files.items()]
-    else:
-        page_files = texts(pages)
-        files = [(key, path, page_files[key]) for key, path in gold_files.items() if key in page_files]
-        if not files:
-            names = [_examples([path.name for path in each.values()]) for each in (gold_files, page_files)]
-            raise InputError(
-                f"no gold text in {folder} has a page of its name in {pages} "
-                f"(gold: {names[0]}; pages: {names[1]})"
-            )
+    page_files = {} if pages is None else texts(pages)
+    keys = [key for key in gold_files if pages is None or key in page_files]
+    if not keys:
+        names = [_examples([path.name for path in each.values()]) for each in (gold_files, page_files)]
+        shown = f"(gold: {names[0]}; pages: {names[1]})"
+        raise InputError(f"no gold text in {folder} has a page of its name in {pages} {shown}")
+    files = [(key, gold_files[key], page_files.get(key)) for key in keys]
     return folder.name, partial(_cleaneval, folder.name, files)
 
 

@@ -124,7 +124,7 @@ def measurer(plan: Plan) -> Callable[[GoldPage, int], Iterator[Measurement]]:
             started = time.process_time()
             output = clean(page)
             seconds = time.process_time() - started
-            yield _measurement(page, labelled, name, output, seconds, plan.measures)
+            yield _measurement(page, labelled, name, output, seconds, plan)
 
     return measure
 
@@ -165,22 +165,17 @@ def folder_cleaner(folder: Path) -> Clean:
 
 def failed(plan: Plan, page: GoldPage, row: int, status: str, reason: str) -> Measurement:
     """The measurement where a cleaner returned nothing, not even a status: an empty output."""
-    return _measurement(page, None, plan.names[row], Output(status, reason, "", ""), 0.0, plan.measures)
+    return _measurement(page, None, plan.names[row], Output(status, reason, "", ""), 0.0, plan)
 
 
 def _measurement(
-    page: GoldPage,
-    labelled: LabelledPage | None,
-    name: str,
-    output: Output,
-    seconds: float,
-    wanted: Sequence[str],
+    page: GoldPage, labelled: LabelledPage | None, name: str, output: Output, seconds: float, plan: Plan
 ) -> Measurement:
     counts, scored = _blocks(labelled, output)
     known = output.document or (labelled.page if labelled else None)
     overlaps: dict[str, Overlap] = {}
     for names, compare in _FAMILIES.items():
-        if any(each in wanted for each in names):
+        if any(each in plan.measures for each in names):
             overlaps |= compare(output, page)
     return Measurement(
         id=page.id,
@@ -193,7 +188,7 @@ def _measurement(
         reason=output.reason,
         seconds=seconds,
         n_characters=len(output.text),
-        overlaps={each: overlaps[each] for each in wanted if each in overlaps},
+        overlaps={each: overlaps[each] for each in plan.measures if each in overlaps},
         blocks=counts,
         scored=scored,
     )

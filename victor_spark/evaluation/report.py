@@ -138,10 +138,8 @@ def html(results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[M
 
 def _best(figures: Mapping[str, Any], measure: str) -> float:
     """The highest F1 of a cleaner."""
-    return max(
-        (each["measures"][measure]["f1"] for each in figures.values() if measure in each["measures"]),
-        default=0.0,
-    )
+    measured = [each["measures"] for each in figures.values()]
+    return max((each[measure]["f1"] for each in measured if measure in each), default=0.0)
 
 
 def _speed(figures: Mapping[str, Any]) -> str:

@@ -70,11 +70,7 @@ def address(page: GoldPage) -> str | None:
 
 
 def gains(
-    pages: Pages,
-    cleaner: str,
-    mining: MiningSettings,
-    grouping: str,
-    models_for: ModelsFor | None = None,
+    pages: Pages, cleaner: str, mining: MiningSettings, grouping: str, models_for: ModelsFor | None = None
 ) -> Iterator[SiteGain]:
     """The gain on each site, largest first; progress on stderr.
 

@@ -24,16 +24,8 @@ import numpy as np
 
 from victor_spark import configuration, resources
 from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Page, Scores, by_rule
-from victor_spark.extractors.kimatu_blocks import (
-    MAX_WORDS,
-    Constants,
-    Elements,
-    KimatuBlocks,
-    content_relevance,
-    detect,
-    distances,
-    elements,
-)
+from victor_spark.extractors import kimatu_blocks
+from victor_spark.extractors.kimatu_blocks import MAX_WORDS, Constants, Elements, KimatuBlocks, distances
 from victor_spark.html.tags import inside
 from victor_spark.words import subsequence
 
@@ -47,12 +39,12 @@ MIN_ELEMENTS: Final = 3
 def load(path: Path | None = None) -> Cleaner:
     """`kimatu` with the constants of conf/kimatu.toml (or `path`); ConfigurationError for a bad file."""
     constants = configuration.read(path or resources.directory("conf") / FILE, Constants)
-    return lambda page: clean(page, elements(page), constants)
+    return lambda page: clean(page, kimatu_blocks.elements(page), constants)
 
 
 def clean(page: Page, found: Elements, constants: Constants) -> Scores:
     """0/1 probabilities of a page whose text elements are `found`; headings are labelled header."""
-    blocks = detect(found, constants.near)
+    blocks = kimatu_blocks.detect(found, constants.near)
     kept = candidates(blocks, constants)[blocks.of_element][found.of_block]
     heading = headings(found, page.blocks, constants.heading_words)[found.of_block]
     return by_rule(kept, heading)
@@ -60,7 +52,7 @@ def clean(page: Page, found: Elements, constants: Constants) -> Scores:
 
 def candidates(blocks: KimatuBlocks, constants: Constants) -> Bool:
     """Which blocks are content after steps 2 to 7."""
-    ratio = content_relevance(blocks, constants)
+    ratio = kimatu_blocks.content_relevance(blocks, constants)
     chosen = ratio > constants.sure_ratio
     if not chosen.any():
         return chosen
@@ -171,6 +163,5 @@ def headings(found: Elements, page: Blocks, max_words: int) -> Bool:
     short = found.n_words <= max_words
     in_list = page.in_list_item[found.first] > 0
     no_sentence_end = page.sentence_end[last] == 0
-    return np.asarray(
-        short & ((page.heading_level[found.first] > 0) | (all_bold & no_sentence_end & ~in_list))
-    )
+    looks_so = all_bold & no_sentence_end & ~in_list
+    return np.asarray(short & ((page.heading_level[found.first] > 0) | looks_so))

@@ -25,20 +25,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import (
-    HEADER,
-    LABELS,
-    OTHER,
-    TEXT,
-    Blocks,
-    Bool,
-    Cleaner,
-    Float32,
-    Float64,
-    Page,
-    Scores,
-    UInt32,
-)
+from victor_spark.blocks import OTHER, Blocks, Bool, Cleaner, Float32, Float64, Page, Scores, UInt32
 from victor_spark.errors import ModelError
 from victor_spark.html.characters import properties
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, UNSPACED, WHITE
@@ -102,13 +89,8 @@ def segments(blocks: Blocks, table: UInt16) -> Segments:
     stays = ~(white[1:] & white[:-1])
     symbols, second = symbols[np.append(True, stays)], second[np.append(True, stays)]
     rows = np.flatnonzero(~second)[1:]
-    return Segments(
-        symbols=symbols,
-        rows=rows,
-        of_row=(np.cumsum(second) - 1)[rows],
-        of_block=of_block,
-        n=int(begins.sum()),
-    )
+    of_row = (np.cumsum(second) - 1)[rows]
+    return Segments(symbols, rows, of_row, of_block, int(begins.sum()))
 
 
 def _joined(blocks: Blocks, table: UInt16, begins: Bool) -> tuple[Int64, Int64]:
@@ -175,10 +157,8 @@ def load(stored: bytes) -> Cleaner:
         found = segments(page.blocks, table)
         log_odds = features(found, model.ratios) @ model.calibration
         p_clean = logistic(log_odds)[found.of_block]
-        probabilities = np.zeros((len(page.blocks), len(LABELS)))
-        content = np.where(page.blocks.heading_level > 0, HEADER, TEXT)
-        probabilities[np.arange(len(content)), content] = p_clean
-        probabilities[:, OTHER] = 1 - p_clean
+        is_heading = page.blocks.heading_level > 0
+        probabilities = np.stack([p_clean * is_heading, p_clean * ~is_heading, 1 - p_clean], axis=1)
         return Scores(probabilities, probabilities[:, OTHER] < 0.5)
 
     return clean

@@ -20,16 +20,13 @@ from victor_spark.errors import InputError
 
 REFUSED: Final = "private address refused"
 
-_SPECIAL: Final = tuple(
-    map(
-        ipaddress.ip_network,
-        (  # Special-purpose addresses in IANA's registries that some versions of Python call public,
-            *("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24"),
-            *("2001::/23", "2620:4f:8000::/48", "3fff::/20"),
-            "168.63.129.16/32",  # and a host's own services in Azure.
-        ),
-    )
+_NETWORKS: Final = (
+    # Special-purpose addresses in IANA's registries that some versions of Python call public,
+    *("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24"),
+    *("2001::/23", "2620:4f:8000::/48", "3fff::/20"),
+    "168.63.129.16/32",  # and a host's own services in Azure.
 )
+_SPECIAL: Final = tuple(map(ipaddress.ip_network, _NETWORKS))
 _TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")
 
 _SENDABLE: Final = re.compile(r"https?://(?:[A-Za-z0-9._~-]+|\[[0-9a-f:.]+\])(?::\d+)?/[!-~]{0,16384}")

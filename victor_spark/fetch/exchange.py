@@ -108,17 +108,14 @@ async def ask(client: aiohttp.ClientSession, url: str, max_bytes: int) -> Answer
             assert isinstance(response, _Response)
             body, truncated = await _body(response, max_bytes)
             version, sent = response.version or aiohttp.HttpVersion11, response.request_info
+            fields = [
+                (name.encode(), value.encode("utf-8", "replace")) for name, value in sent.headers.items()
+            ]
             status_line = f"HTTP/{version.major}.{version.minor} {response.status} {response.reason or ''}"
             return Answer(
                 url=url,
                 at=at,
-                request=_head(
-                    f"GET {sent.url.raw_path_qs} HTTP/1.1",
-                    [
-                        (name.encode(), value.encode("utf-8", "replace"))
-                        for name, value in sent.headers.items()
-                    ],
-                ),
+                request=_head(f"GET {sent.url.raw_path_qs} HTTP/1.1", fields),
                 status=response.status,
                 head=_head(status_line, _stored(response.raw_headers, len(body))),
                 body=body,

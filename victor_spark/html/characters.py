@@ -15,6 +15,7 @@ import numpy.typing as npt
 from victor_spark import scripts
 from victor_spark.kernels import num
 
+_GREEK: Final = ((0x0370, 0x03FF), (0x1F00, 0x1FFF))
 _VARIATION_SELECTORS: Final = slice(0xE0100, 0xE01F0)
 _SENTENCE_ENDS: Final = ".!?…。！？．｡؟۔।॥։።፧။។༎‼⁇⁈⁉"
 _CLOSING_EXTRA: Final = "\"'”’»“‹›«」』）】〉》"
@@ -29,12 +30,10 @@ def properties() -> npt.NDArray[np.uint8]:
     by_category = {name: known.get(name, known.get(name[0], num.OTHER)) for name in set(categories)}
     table[: num.ASSIGNED] = [by_category[name] for name in categories]
     table[_VARIATION_SELECTORS] = num.LETTER
-    for start, end in scripts.UNSPACED:
-        part = table[start : end + 1]
-        part[(part & num.CLASS_MASK) == num.LETTER] |= num.UNSPACED
-    for start, end in ((0x0370, 0x03FF), (0x1F00, 0x1FFF)):
-        part = table[start : end + 1]
-        part[(part & num.CLASS_MASK) == num.LETTER] |= num.GREEK
+    for ranges, flag in ((scripts.UNSPACED, num.UNSPACED), (_GREEK, num.GREEK)):
+        for start, end in ranges:
+            part = table[start : end + 1]
+            part[(part & num.CLASS_MASK) == num.LETTER] |= flag
     white = [point for point in range(0x3001) if chr(point).isspace()]
     table[white] = num.WHITE
     table[[ord(mark) for mark in _SENTENCE_ENDS]] |= num.SENTENCE_END

@@ -85,12 +85,10 @@ def tables() -> TagTables:
     members = {name: _MEMBERS.get(name, name).split() for name in CONTAINERS}
     names = ("", *sorted(VOID.union(BLOCK_LEVEL, *members.values())))
     flags = [sum(1 << bit for bit, flag in enumerate(TAG_FLAGS) if name in _FLAGGED[flag]) for name in names]
-    levels = np.array(
-        [int(name[1]) if len(name) == 2 and name[0] == "h" and name[1].isdigit() else 0 for name in names]
-    )
+    levels = [int(name[1]) if name in members["class-header"] else 0 for name in names]
     masks = np.array([sum(BIT[own] for own in BIT if name in members[own]) for name in names], np.uint64)
     slots, slot_tags = hashed({name: row for row, name in enumerate(names) if row}, 1024)
-    columns = slot_tags.astype(np.int16), np.array(flags, np.uint16), levels.astype(np.uint8), masks
+    columns = slot_tags.astype(np.int16), np.array(flags, np.uint16), np.array(levels, np.uint8), masks
     return TagTables(names, slots, *columns)
 
 

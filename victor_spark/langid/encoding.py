@@ -16,21 +16,10 @@ import numpy.typing as npt
 
 from victor_spark.blocks import Bool, Int32, UInt8, UInt32
 from victor_spark.kernels import code_points, letters, num, text_of, views
-from victor_spark.langid import identify, scores
+from victor_spark.langid import identify, repair, scores
 from victor_spark.langid.normalise import folding_table, joined
 from victor_spark.langid.profiles import STEP, Profiles
-from victor_spark.langid.repair import (
-    CONTROLS,
-    EAST_ASIAN,
-    MIN_MISREAD,
-    TWICE,
-    Misreading,
-    again,
-    beginnings,
-    bytes_of,
-    parts,
-    whole,
-)
+from victor_spark.langid.repair import CONTROLS, EAST_ASIAN, MIN_MISREAD, TWICE, Misreading
 from victor_spark.langid.settings import Encoding, settings
 
 _READ_AS: Final = (
@@ -69,21 +58,21 @@ def examined(text: str, profiles: Profiles, points: UInt32) -> Finding:
     if text.isascii():
         return Finding()
     n_replaced, n_controls, n_high, n_twice, n_begun = _census(points)
-    possible = whole(text) if n_begun >= MIN_MISREAD else []
-    in_parts = parts(text, everywhere=TWICE in possible) if n_twice or TWICE in possible else None
+    possible = repair.whole(text) if n_begun >= MIN_MISREAD else []
+    in_parts = repair.parts(text, everywhere=TWICE in possible) if n_twice or TWICE in possible else None
     misreading = None
     if TWICE not in possible or in_parts == TWICE:
         misreading = _best(possible, text, profiles)
     if n_twice and not misreading:
         misreading = in_parts
-    if n_controls and not misreading and again(text, CONTROLS) != text:
+    if n_controls and not misreading and repair.again(text, CONTROLS) != text:
         misreading = CONTROLS
     if misreading:
         return Finding(misreading=misreading)
     found = _verdict(points, profiles, n_replaced + n_controls, n_high)
     if found.problem is None:
         return found
-    if found.misreading and problem(again(text, found.misreading), profiles) is None:
+    if found.misreading and problem(repair.again(text, found.misreading), profiles) is None:
         return Finding(misreading=found.misreading)
     few = n_controls + n_high < settings().encoding.lost_signs_ratio * len(points)
     if few and identify.page(points, profiles).language in _ASCII:
@@ -101,7 +90,7 @@ def _best(possible: Sequence[Misreading], text: str, profiles: Profiles) -> Misr
         sample = _sample(code_points(text), numbers.sample)
         return _gain(profiles, _high_words(sample, _kinds(sample)[0], numbers.misread_sample))
 
-    gains = {misreading: gain(again(text, misreading)) for misreading in possible}
+    gains = {misreading: gain(repair.again(text, misreading)) for misreading in possible}
     best = max(gains, key=gains.__getitem__)
     return best if gains[best] > gain(_SIGNS.sub("", text)) else None
 
@@ -121,7 +110,7 @@ def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str 
 
 def _census(points: UInt32) -> list[int]:
     counts = np.empty(5, dtype=np.int32)
-    letters.census(*views(points, beginnings(), counts))
+    letters.census(*views(points, repair.beginnings(), counts))
     return counts.tolist()
 
 
@@ -199,10 +188,7 @@ def _misreading(
     ):
         return None, False
     # Each word once: one that is repeated everywhere is no further evidence.
-    by_letters = {
-        word if word.isalpha() else "".join(filter(str.isalpha, word)): word
-        for word in text_of(words).split()
-    }
+    by_letters = {"".join(filter(str.isalpha, word)): word for word in text_of(words).split()}
     distinct = code_points(" ".join(by_letters.values()))
     content = _contents(distinct)
     if not content:
@@ -230,9 +216,8 @@ _SHORT_WORDS: Final = frozenset({*EAST_ASIAN, "cp874"})
 
 def _gain(profiles: Profiles, text: UInt32) -> float:
     """The text's gain in its best language, in nats per character without spaces."""
-    return float(
-        _fit(profiles, text, np.zeros(1, np.int32), np.array([len(text)], np.int32))[0] / _n_characters(text)
-    )
+    fits = _fit(profiles, text, np.zeros(1, np.int32), np.array([len(text)], np.int32))
+    return float(fits[0] / _n_characters(text))
 
 
 def _n_characters(text: UInt32) -> int:
@@ -283,7 +268,7 @@ def _to_bytes() -> npt.NDArray[np.uint16]:
     table = np.full((len(_READ_AS), _LOWEST_ELSEWHERE), _NO_BYTE, dtype=np.uint16)
     table[:, :0xA0] = np.arange(0xA0)
     for row, charset in zip(table, _READ_AS, strict=True):
-        for point, byte in bytes_of(charset).items():
+        for point, byte in repair.bytes_of(charset).items():
             row[point] = byte
     return table
 

@@ -90,12 +90,8 @@ def _page_language(guess: Guess, targets: tuple[str, ...], blocks: Blocks) -> Pa
     if guess.language is None:
         return PageLanguage(None, None, is_wanted=not targets, has_text=has_text)
     language = iso(guess.language)
-    wanted = (
-        not targets
-        or identify.is_among(guess.language, targets)
-        or language in {iso(target) for target in targets}
-    )
-    return PageLanguage(language, guess.score, is_wanted=wanted, has_text=has_text)
+    is_target = language in map(iso, targets) or identify.is_among(guess.language, targets)
+    return PageLanguage(language, guess.score, is_wanted=not targets or is_target, has_text=has_text)
 
 
 def _with_features(blocks: Blocks, targets: tuple[str, ...], guess: Guess, profiles: Profiles) -> Blocks:

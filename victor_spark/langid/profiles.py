@@ -95,9 +95,8 @@ class Profiles:
     def _from_arrays(cls, arrays: Any, wanted: Collection[str] | None) -> "Profiles":
         found = int(arrays["format"][0])
         if found != FORMAT:
-            raise ModelError(
-                f"language profiles of format {found}, but this code reads {FORMAT}: train them again"
-            )
+            stated = f"language profiles of format {found}"
+            raise ModelError(f"{stated}, but this code reads {FORMAT}: train them again")
         languages = tuple(_text(arrays["languages"]).split("\n"))
         rows = arrays["nearest"].tolist()
         nearest = {

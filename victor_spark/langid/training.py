@@ -24,7 +24,7 @@ N_TRIGRAMS: Final = 5000
 N_NGRAMS: Final = 400
 LEAST_LETTERS: Final = 1000
 LONGEST: Final = 5
-_UNPACK: Final[Mapping[str, Callable[[bytes], bytes]]] = {
+UNPACK: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     ".gz": gzip.decompress,
     ".xz": lzma.decompress,
     ".bz2": bz2.decompress,
@@ -36,7 +36,7 @@ def read(path: Path) -> str:
     """The text of a UTF-8 file, plain, .gz, .xz or .bz2; InputError for anything that is no text."""
     try:
         content = path.read_bytes()
-        unpack = _UNPACK.get(path.suffix)
+        unpack = UNPACK.get(path.suffix)
         content = unpack(content) if unpack else content
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"can't read {path}: {getattr(error, 'strerror', None) or error}") from error

@@ -163,9 +163,8 @@ class Evidence:
             attributes = self._attributes(start, end)
             stated = _tidy(attributes.get("datetime", ""))
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            found.append(
-                Marked(mark, partial(list, [stated]) if stated else partial(self._lines, end, b"time"))
-            )
+            read = partial(list, [stated]) if stated else partial(self._lines, end, b"time")
+            found.append(Marked(mark, read))
         return found
 
     def _attributes(self, start: int, end: int) -> dict[str, str]:

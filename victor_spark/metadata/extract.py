@@ -85,14 +85,11 @@ def _titles(page: Statements) -> Candidates[str]:
         for heading in page.evidence.headings
         if key(heading) not in boards
     ]
-    alike = [
-        (
-            max((2 * len(own & other) / (len(own) + len(other)) for other in words if other), default=0.0),
-            heading,
-        )
-        for heading, own in headings
-        if own
-    ]
+
+    def best_f1(own: set[str]) -> float:
+        return max((2 * len(own & other) / (len(own) + len(other)) for other in words if other), default=0.0)
+
+    alike = [(best_f1(own), heading) for heading, own in headings if own]
     alike += [(1.0, heading) for heading, own in headings if key(heading) in same]
     f1, heading = max(alike, key=lambda one: one[0], default=(0.0, ""))
     if f1 >= MIN_HEADING_F1:
@@ -320,7 +317,7 @@ def _dates(page: Statements) -> Candidates[str]:
     """The day that the page states, but a different one that it shows beside its heading precedes it."""
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
     created = (one for one in _times(page) if one[0].startswith("time datecreated"))
-    items = _joined(page.marked(_DATE_ITEM, _LONGEST_NAME))
+    items = page.marked(_DATE_ITEM, _LONGEST_NAME)
     for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
         # Earlier days beside a heading are rather those that the text is about.
         shown = [one for one in _days(page, _of_dates(_beside(page))) if one[1] >= "2000"]
@@ -368,22 +365,18 @@ _DIGIT: Final = re.compile(r"\d")
 
 def _visible_dates(page: Statements) -> Candidates[str]:
     yield from (time for time in _times(page) if _PUBLISHED.search(time[0]))
-    yield from _joined(page.marked(_PUBLISH, _LONGEST_NAME))
+    yield from page.marked(_PUBLISH, _LONGEST_NAME)
     lines = _beside(page)
     yield from _of_dates(lines)
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
     yield from (time for time in _times(page) if not _UPDATED.search(time[0]))
     yield from (("text by h1", line) for line in lines)
-    yield from _joined(page.marked(_DATE, _LONGEST_NAME))
+    yield from page.marked(_DATE, _LONGEST_NAME)
     yield from _modified(page)
 
 
 def _times(page: Statements) -> Candidates[str]:
     return ((f"time {mark}".strip(), " ".join(read())) for mark, read, _ in page.evidence.times)
-
-
-def _joined(candidates: Candidates[list[str]]) -> Candidates[str]:
-    return ((where, " ".join(lines)) for where, lines in candidates)
 
 
 _DATE_ITEM: Final = re.compile("(?m)^itemprop=datepublished")

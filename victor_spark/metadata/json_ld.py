@@ -43,13 +43,10 @@ def read(text: str) -> Any:
     """The value of one script; None where it can't be read."""
     text = _BEFORE.sub("", text.strip())
     text = text[:-_TAIL] + _BEHIND.sub("", text[-_TAIL:])
-    for attempt in _attempts(text):
-        try:
-            return _DECODER.decode(attempt)
-        except RecursionError:
-            return None
-        except ValueError:
-            continue
+    with suppress(RecursionError):
+        for attempt in _attempts(text):
+            with suppress(ValueError):
+                return _DECODER.decode(attempt)
     return None
 
 

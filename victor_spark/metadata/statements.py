@@ -80,9 +80,9 @@ class Statements:
         """Texts of a field of one thing."""
         return json_ld.strings(thing.get(field), inner, self._by_id)
 
-    def marked(self, pattern: re.Pattern[str], longest: int) -> Candidates[list[str]]:
-        """Lines of elements whose mark the pattern finds, of at most `longest` characters."""
-        return ((one.mark, lines) for one, lines in self.elements(pattern, longest))
+    def marked(self, pattern: re.Pattern[str], longest: int) -> Candidates[str]:
+        """Texts of elements whose mark the pattern finds, of at most `longest` characters."""
+        return ((one.mark, " ".join(lines)) for one, lines in self.elements(pattern, longest))
 
     def elements(self, pattern: re.Pattern[str], longest: int) -> Iterator[tuple[Marked, list[str]]]:
         """Elements whose mark the pattern finds, and their lines, of at most `longest` characters."""

@@ -75,17 +75,16 @@ def _log_odds(model: Model, values: Float32) -> Float64:
 
 
 def _effects(
-    values: Float32, names: Sequence[str], score: Score, at_once: int | None = None
+    values: Float32, names: Sequence[str], score: Score, at_once: int = _MAX_BLOCKS
 ) -> tuple[tuple[Effect, ...], ...]:
-    """Per block the strongest effects, the strongest first; _MAX_BLOCKS blocks at a time, or `at_once`.
+    """Per block the strongest effects, the strongest first; computed for `at_once` blocks at a time.
 
     A score that depends on neighbours needs all blocks at once.
     """
     medians = np.median(values, axis=1)
-    step = at_once or _MAX_BLOCKS
     found: list[tuple[Effect, ...]] = []
-    for at in range(0, values.shape[1], step):
-        part = np.ascontiguousarray(values[:, at : at + step])
+    for at in range(0, values.shape[1], at_once):
+        part = np.ascontiguousarray(values[:, at : at + at_once])
         whole, effects, changed = score(part), np.zeros(part.shape), part.copy()
         for row in range(len(part)):
             changed[row] = medians[row]

@@ -131,10 +131,8 @@ class FeatureTable:
         All values of a large page may take much memory. Without `weights`, their features and the score are
         left out; without `guess`, the score is. With `guess`, there is room for `n_more` rows below.
         """
-        fills = [
-            (len(part.names), part.rows_of(blocks, self.patterns))
-            for part in FEATURE_SETS[self.feature_set].parts
-        ]
+        parts = FEATURE_SETS[self.feature_set].parts
+        fills = [(len(part.names), part.rows_of(blocks, self.patterns)) for part in parts]
         if not self.is_learnt:
             weights = guess = None
         if weights is not None:

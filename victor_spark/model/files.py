@@ -73,9 +73,8 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
 def _weights(table: FeatureTable, learnt: Mapping[str, npt.NDArray[Any]]) -> Weights | None:
     """The learnt weights; ModelError where they are damaged, missing, or stored for a table without any."""
     if (len(learnt) == len(_LEARNT)) != table.is_learnt:
-        raise ModelError(
-            "the model's learnt weights are missing" if table.is_learnt else "its feature set has no weights"
-        )
+        missing = "the model's learnt weights are missing"
+        raise ModelError(missing if table.is_learnt else "its feature set has no weights")
     if not table.is_learnt:
         return None
     words, of_words, of_elements = (learnt[name] for name in _LEARNT)
@@ -96,9 +95,8 @@ def _check_trees(table: FeatureTable, grown: Mapping[str, Trees | None]) -> None
     n_features = {"first": len(table.names) - 1, "last": len(table.names) + len(revision.ADDED)}
     for place, found in grown.items():
         if (found is not None) != table.is_learnt:
-            raise ModelError(
-                f"the model's {place} trees are missing" if found is None else "its feature set has no trees"
-            )
+            missing = f"the model's {place} trees are missing"
+            raise ModelError(missing if found is None else "its feature set has no trees")
         if found is not None:
             trees.check(found, n_features[place])
 

@@ -35,21 +35,16 @@ HINTS: Final = (
 )  # fmt: skip
 """The model's own list of groups of words in class and id (html.tags)."""
 
+SPLITS: Final = {"p": "p", "br": "br", "hr": "hr", "class-inline": "inline", "class-block": "block"}
+CHARACTERS: Final = {
+    "alpha": "n_letters", "num": "n_digits", "punct": "n_punctuation", "white": "n_white", "other": "n_other"
+}  # fmt: skip
+TOKENS: Final = {kind: f"n_{kind}_tokens" for kind in ("alpha", "num", "mix", "other")}
+
 COUNTS: Final = {
-    "split.p": "n_split_p",
-    "split.br": "n_split_br",
-    "split.hr": "n_split_hr",
-    "split.class-inline": "n_split_inline",
-    "split.class-block": "n_split_block",
-    "char.alpha-abs": "n_letters",
-    "char.num-abs": "n_digits",
-    "char.punct-abs": "n_punctuation",
-    "char.white-abs": "n_white",
-    "char.other-abs": "n_other",
-    "token.alpha-abs": "n_alpha_tokens",
-    "token.num-abs": "n_num_tokens",
-    "token.mix-abs": "n_mix_tokens",
-    "token.other-abs": "n_other_tokens",
+    **{f"split.{name}": f"n_split_{column}" for name, column in SPLITS.items()},
+    **{f"char.{kind}-abs": column for kind, column in CHARACTERS.items()},
+    **{f"token.{kind}-abs": column for kind, column in TOKENS.items()},
     "sentence.count": "n_sentences",
     "sentence-begin": "sentence_begin",
     "sentence-end": "sentence_end",
@@ -152,14 +147,9 @@ def layout_of(blocks: Blocks) -> Layout:
         *views(_slots(n)),
     )
     n_elements, n_paragraphs = packed >> 32, packed & 0xFFFFFFFF
-    return Layout(
-        words,
-        linked,
-        of_block,
-        np.ascontiguousarray(places[:, :n_paragraphs]),
-        np.ascontiguousarray(sums[:, :n_paragraphs]),
-        blocks.elements[1, :n_elements],
-    )
+    places = np.ascontiguousarray(places[:, :n_paragraphs])
+    sums = np.ascontiguousarray(sums[:, :n_paragraphs])
+    return Layout(words, linked, of_block, places, sums, blocks.elements[1, :n_elements])
 
 
 Fill: TypeAlias = Callable[[int, Float32], None]
@@ -210,18 +200,14 @@ def _table(blocks: Blocks, page: Layout, numbers: Float32) -> Float32:
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
     elements = np.empty((len(num.ELEMENT_SUMS), n_elements))
     best = kernel.of_elements(*views(page.places, page.sums, page.last_inside), n, *views(elements))
+    scratch = np.empty((len(num.SCRATCH), n))
+    runs = np.empty((len(_RUNS), 2), dtype=np.int32)
     kernel.of_paragraphs(
         *views(page.places, page.sums, elements, blocks.heading_level, page.last_inside),
         best,
         n,
         len(blocks),
-        *views(
-            _SPANS,
-            np.empty((len(num.SCRATCH), n)),
-            np.empty((len(_RUNS), 2), dtype=np.int32),
-            table,
-            numbers,
-        ),
+        *views(_SPANS, scratch, runs, table, numbers),
     )
     return table
 

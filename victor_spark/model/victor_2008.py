@@ -18,7 +18,7 @@ import numpy.typing as npt
 from victor_spark.blocks import Blocks, Float32, no_blocks
 from victor_spark.errors import ConfigurationError
 from victor_spark.html.tags import inside
-from victor_spark.model.surroundings import Fill
+from victor_spark.model.surroundings import CHARACTERS, CONTAINERS, SPLITS, TOKENS, Fill
 
 Column: TypeAlias = npt.NDArray[Any]
 
@@ -29,14 +29,7 @@ FAMILIES: Final[Mapping[str, str]] = {"url": r"[:.@]", "date": r"\d", "time": r"
 """Family → the beginning of each of its expressions: one character, which is found fast."""
 
 
-_CHARACTERS: Final = {
-    "alpha": "n_letters", "num": "n_digits", "punct": "n_punctuation", "white": "n_white", "other": "n_other"
-}  # fmt: skip
-_TOKENS: Final = {kind: f"n_{kind}_tokens" for kind in ("alpha", "num", "mix", "other")}
-_IN: Final = (
-    "p", "a", "u", "img", "class-header", "class-bold", "class-italic", "class-list", "class-form"
-)  # fmt: skip
-_SPLITS: Final = {"p": "p", "br": "br", "hr": "hr", "class-inline": "inline", "class-block": "block"}
+_IN: Final = CONTAINERS[:9]  # those of the paper
 
 
 def columns(blocks: Blocks, patterns: Patterns) -> dict[str, Column]:
@@ -59,14 +52,12 @@ def columns(blocks: Blocks, patterns: Patterns) -> dict[str, Column]:
     return {
         # Markup: all ancestors, and the tags since the previous block.
         **{f"container.{name}": inside(blocks, name) for name in _IN},
-        **{f"split.{name}": getattr(blocks, f"n_split_{column}") for name, column in _SPLITS.items()},
+        **{f"split.{name}": getattr(blocks, f"n_split_{column}") for name, column in SPLITS.items()},
         # Content: characters, tokens, sentences, duplicates, patterns, layout groups.
-        **{f"char.{kind}-abs": getattr(blocks, column) for kind, column in _CHARACTERS.items()},
-        **{
-            f"char.{kind}-rel": getattr(blocks, column) / n_characters for kind, column in _CHARACTERS.items()
-        },
-        **{f"token.{kind}-abs": getattr(blocks, column) for kind, column in _TOKENS.items()},
-        **{f"token.{kind}-rel": getattr(blocks, column) / n_tokens for kind, column in _TOKENS.items()},
+        **{f"char.{kind}-abs": getattr(blocks, column) for kind, column in CHARACTERS.items()},
+        **{f"char.{kind}-rel": getattr(blocks, column) / n_characters for kind, column in CHARACTERS.items()},
+        **{f"token.{kind}-abs": getattr(blocks, column) for kind, column in TOKENS.items()},
+        **{f"token.{kind}-rel": getattr(blocks, column) / n_tokens for kind, column in TOKENS.items()},
         "sentence.count": blocks.n_sentences,
         "sentence.avg-length": n_words / np.maximum(blocks.n_sentences, 1),
         "sentence-begin": blocks.sentence_begin,
@@ -112,20 +103,19 @@ def compile_patterns(expressions: Mapping[str, Sequence[str]]) -> Patterns:
 def _compiled(family: str, expressions: Sequence[str]) -> re.Pattern[str]:
     prefix = FAMILIES[family]
     for expression in expressions:
+        where = f"patterns: {family}: {expression}"
         try:
             groups = re.compile(expression).groups
         except re.error as error:
-            raise ConfigurationError(f"patterns: {family}: {expression}: {error}") from error
+            raise ConfigurationError(f"{where}: {error}") from error
         if groups or not expression.startswith(prefix):
-            raise ConfigurationError(
-                f"patterns: {family}: {expression}: begin with {prefix!r}, and capture nothing"
-            )
+            raise ConfigurationError(f"{where}: begin with {prefix!r}, and capture nothing")
     # Look-ahead groups: a match consumes only the prefix, so that matches of others may overlap it.
     alternatives = "|".join(f"(?=({expression[len(prefix) :]}))" for expression in expressions) or "(?!)"
     return re.compile(f"{prefix}(?:{alternatives})", re.IGNORECASE)
 
 
-def first_matches(blocks: Blocks, patterns: Patterns) -> Mapping[str, npt.NDArray[Any]]:
+def first_matches(blocks: Blocks, patterns: Patterns) -> Mapping[str, Column]:
     """Per family, the 1-based number of the first expression that matches each block."""
     digits = _lines(blocks, np.flatnonzero(blocks.n_digits))
     urls = _lines(blocks, np.flatnonzero(blocks.has_url_mark))
@@ -145,10 +135,8 @@ _NONE: Final = np.iinfo(np.int32).max
 _BETWEEN: Final = "\n\0\n"
 """Stands between two texts: neither white space alone nor a word, so that nothing matches across it."""
 
-_Lines: TypeAlias = tuple[npt.NDArray[np.intp], str, npt.NDArray[np.int64]]
 
-
-def _lines(blocks: Blocks, rows: npt.NDArray[np.intp]) -> _Lines:
+def _lines(blocks: Blocks, rows: Column) -> tuple[Column, str, Column]:
     """`rows`, their texts joined, and where each text starts in the joined string."""
     text = blocks.text
     spans = zip(blocks.text_start[rows].tolist(), blocks.text_end[rows].tolist(), strict=True)

@@ -10,16 +10,7 @@ import numpy.typing as npt
 
 from victor_spark.blocks import OTHER, Bool, Float32, Float64, UInt32
 from victor_spark.extractors import ncleaner
-from victor_spark.extractors.ncleaner import (
-    MAX_CHARACTERS,
-    N_RESERVED,
-    Int64,
-    Model,
-    Ratios,
-    Segments,
-    segments,
-    symbol_table,
-)
+from victor_spark.extractors.ncleaner import N_RESERVED, Int64, Model, Ratios, Segments
 from victor_spark.html.characters import properties
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, WHITE
 from victor_spark.train.crf import TrainingPage
@@ -56,7 +47,7 @@ def train(
     `calibrated`, a segment is clean when its characters are likelier in clean text.
     """
     characters = alphabet(examples, lexical=lexical)
-    table = symbol_table(characters, lexical=lexical)
+    table = ncleaner.symbol_table(characters, lexical=lexical)
     pages = [_read(example, table) for example in examples]
     if not _both_kinds(pages):
         raise ValueError("the pages need both text that is kept and text that is not")
@@ -64,9 +55,8 @@ def train(
     sites, numbers = np.unique([example.site for example in examples], return_inverse=True)
     folds = (numbers if len(sites) >= N_FOLDS else np.arange(len(examples))) % N_FOLDS
     calibration = _calibration(pages, folds, n_symbols) if calibrated else LIKELIHOOD
-    return Model(
-        lexical, characters, estimate(_counts(pages, n_symbols), n_symbols), calibration, about or {}
-    )
+    ratios = estimate(_counts(pages, n_symbols), n_symbols)
+    return Model(lexical, characters, ratios, calibration, about or {})
 
 
 def alphabet(examples: Iterable[TrainingPage], *, lexical: bool) -> UInt32:
@@ -75,9 +65,8 @@ def alphabet(examples: Iterable[TrainingPage], *, lexical: bool) -> UInt32:
     for example in examples:
         points, n = np.unique(example.blocks.points, return_counts=True)
         counts.update(dict(zip(points.tolist(), n.tolist(), strict=True)))
-    often = [
-        point for point, n in counts.most_common(MAX_CHARACTERS) if n >= LEAST_COUNT and point <= 0x10FFFF
-    ]
+    common = counts.most_common(ncleaner.MAX_CHARACTERS)
+    often = [point for point, n in common if n >= LEAST_COUNT and point <= 0x10FFFF]
     found = np.array(sorted(often), dtype=np.uint32)
     classes = properties()[found] & CLASS_MASK
     own = classes != WHITE
@@ -88,7 +77,7 @@ def alphabet(examples: Iterable[TrainingPage], *, lexical: bool) -> UInt32:
 
 def _read(example: TrainingPage, table: npt.NDArray[np.uint16]) -> _Read:
     """The segments of a page; clean are those with most of their characters in content."""
-    found = segments(example.blocks, table)
+    found = ncleaner.segments(example.blocks, table)
     length = example.blocks.text_end - example.blocks.text_start
     every, clean = (
         np.bincount(found.of_block, weights=weights, minlength=found.n)

@@ -27,6 +27,8 @@ MAGICS: Final = {
     "lz4": (LZ4_MAGIC, *SKIPPABLE_MAGICS),
 }
 """Magic numbers of gzip members, zstd and lz4 frames; the first of each is a frame with content."""
+MAGIC_LENGTH: Final = 4
+"""Bytes that show that a member begins."""
 
 _STEPS: Final = {"zstd": 2 << 10}
 _STEP: Final = 64 << 10
@@ -157,12 +159,7 @@ def _decoded(decoder: Any, packed: bytes) -> Iterator[bytes]:
 
 
 def _before_error(
-    decoder: Any,
-    read_at: Callable[[int, int], bytes],
-    start: int,
-    position: int,
-    n_given: int,
-    step: int,
+    decoder: Any, read_at: Callable[[int, int], bytes], start: int, position: int, n_given: int, step: int
 ) -> Generator[bytes, None, tuple[str, int]]:
     """The content after its first `n_given` bytes and before the error in the step at `position`.
 

@@ -81,7 +81,7 @@ def decoded(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-def _length(text: str) -> int | None:
+def declared_length(text: str) -> int | None:
     """The number of bytes that a field declares, None for an invalid one."""
     return int(text) if text.isdecimal() and len(text) < 19 else None
 
@@ -96,7 +96,7 @@ def _warc_header(block: bytes) -> Header | None:
         lines = _FOLD.sub(" ", lines)
     parts = (line.partition(":") for line in reversed(lines.split("\n")))
     fields = {name.strip().lower(): value.strip() for name, colon, value in parts if colon}
-    return Header(fields, end.end(), _length(fields.get("content-length", "")))
+    return Header(fields, end.end(), declared_length(fields.get("content-length", "")))
 
 
 def _arc_header(block: bytes) -> Header | None:
@@ -113,7 +113,7 @@ def _arc_header(block: bytes) -> Header | None:
         "warc-date": date,
         "content-type": content_type,
     }
-    return Header(fields, len(line) + 1, _length(length))
+    return Header(fields, len(line) + 1, declared_length(length))
 
 
 def _prefixes(word: str) -> bytes:
@@ -182,7 +182,7 @@ def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
         content_type=found.get(b"content-type"),
         content_encodings=tokens(found.get(b"content-encoding", "")),
         transfer_encodings=tokens(found.get(b"transfer-encoding", "")),
-        content_length=_length(found.get(b"content-length", "").split(",")[0].strip()),
+        content_length=declared_length(found.get(b"content-length", "").split(",")[0].strip()),
         length=length,
         complete=end is not None,
     )

@@ -15,6 +15,7 @@ import requests
 from requests import exceptions as faults
 
 from victor_spark.errors import one_line
+from victor_spark.warc.headers import declared_length
 from victor_spark.warc.remote_files import RemoteFile, TransientError, Window, with_retries
 
 _TIMEOUTS: Final = (15.0, 60.0)  # seconds: to connect, and between two parts of the response
@@ -24,7 +25,6 @@ _BUSY: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REFUSED: Final = frozenset({401, 403, 407})
 _GONE: Final = frozenset({404, 410})
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
-_LENGTH = re.compile(r"\d{1,18}")
 
 logging.getLogger("urllib3").setLevel(logging.ERROR)  # its warnings name whole addresses
 
@@ -118,8 +118,7 @@ def _identity(response: requests.Response) -> Identity:
         return etag, int(found[3]) if found else None
     if response.status_code == 416:
         return etag, 0
-    length = headers.get("Content-Length", "")
-    return etag, int(length) if _LENGTH.fullmatch(length) else None
+    return etag, declared_length(headers.get("Content-Length", ""))
 
 
 def _check(response: requests.Response, window: Window | None, known: Identity | None) -> None:

@@ -16,15 +16,7 @@ from victor_spark.warc.compression import CorruptError
 from victor_spark.warc.headers import Header, Syntax
 from victor_spark.warc.records import Damage, RawRecord, Record
 from victor_spark.warc.shard import Attempt, Place, ReadOptions
-from victor_spark.warc.source import (
-    MAGIC_LENGTH,
-    MEMBER_NAMES,
-    CutError,
-    Member,
-    Source,
-    SourceError,
-    member_parts,
-)
+from victor_spark.warc.source import MEMBER_NAMES, CutError, Member, Source, SourceError, member_parts
 
 _MAX_AT_ONCE: Final = 4 << 20
 """Members with less content are inflated at once."""
@@ -157,7 +149,7 @@ def _skipped(archive: Archive, start: int, position: int, reason: str) -> Steps:
     source = archive.source
     following = boundaries.next_member(source, start + 1, archive.syntax)
     stop = source.size if following is None else following
-    if stop - start < MAGIC_LENGTH and source.begins_member(start):
+    if stop - start < compression.MAGIC_LENGTH and source.begins_member(start):
         name = MEMBER_NAMES[source.compression]
         yield from _cut([Damage(start, stop - start, reason)], name)
         raise CutError(name)

@@ -133,9 +133,8 @@ def _of_archive(shard: Shard, options: ReadOptions, attempt: Attempt) -> Iterato
             where = f"at byte {source.size}, within a {error}"
             raise ShardError(f"{shard.filename}: ends too early, {where}") from None
         if shard.end is None and shard.size not in (None, source.size):
-            raise ShardError(
-                f"{shard.filename}: ends at byte {source.size}, and not at {shard.size} as planned"
-            )
+            where = f"at byte {source.size}, and not at {shard.size} as planned"
+            raise ShardError(f"{shard.filename}: ends {where}")
 
 
 def _syntax(source: Source, shard: Shard) -> Syntax:

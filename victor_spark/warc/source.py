@@ -9,8 +9,6 @@ from victor_spark.warc import compression
 from victor_spark.warc.compression import CorruptError, Parts
 
 MEMBER_NAMES: Final = {"gzip": "gzip member", "zstd": "zstd frame", "lz4": "lz4 frame"}
-MAGIC_LENGTH: Final = 4
-"""Bytes that show that a member begins."""
 
 _RETRY_STEP: Final = 512  # as `retry` of compression.inflated
 _MAX_KEPT: Final = 4 << 20
@@ -140,7 +138,7 @@ def member_parts(source: Source, start: int, n: int | None = None, **steps: int)
     `compression.inflated`.
     """
     kind = source.compression
-    if source.size - start < MAGIC_LENGTH or not source.begins_member(start):
+    if source.size - start < compression.MAGIC_LENGTH or not source.begins_member(start):
         raise CorruptError(f"no {MEMBER_NAMES[kind]} begins here")
     assert kind != "plain"
 
