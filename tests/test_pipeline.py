@@ -501,6 +501,9 @@ def test_the_text_of_a_page_that_scripts_draw_is_that_of_its_json_ld(page: str) 
 REQUEST = (
     "To read this page, please turn on scripts in the settings of your browser, and then load it again. "
 )
+SOFT_REQUEST = "\u00ad".join(
+    2 * "This page needs JavaScript, and this browser has turned it off for a reason. "
+)
 HIDDEN = "".join(f"<p><i>One. <span style='display:none'>{SENTENCES[:70]}</span></i></p>" for _ in range(9))
 
 
@@ -508,6 +511,7 @@ HIDDEN = "".join(f"<p><i>One. <span style='display:none'>{SENTENCES[:70]}</span>
 @example(drawn({"articleBody": STORY}, body=f"<p>{REQUEST}</p>"))
 @example(drawn({"articleBody": STORY}, body=f"<p>{REQUEST}</p><p>No JavaScript?</p>"))
 @example(drawn({"articleBody": STORY}, body=f"<p>{4 * REQUEST}</p>"))
+@example(drawn({"articleBody": STORY}, body=f"<p>{SOFT_REQUEST}</p>"))
 @example(HIDDEN)
 @example(ARTICLE)
 @given(pages | articles)

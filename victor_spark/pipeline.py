@@ -192,10 +192,12 @@ def cleaning(
 
 
 def telling_text(blocks: Blocks, kept: Bool, html: str) -> str:
-    """A part of the text that tells the status: long blocks, which are always shown; without them, all."""
-    sizes = blocks.text_end - blocks.text_start
-    (rows,) = (kept & (sizes > LONGEST_HIDDEN)).nonzero()
-    if sizes[rows].sum() > _LONGEST_REQUEST:
+    """A part of the text that tells the status: long blocks, which are always shown; without them, all.
+
+    Not for pages with templates, which cut letters out of blocks.
+    """
+    (rows,) = (kept & (blocks.text_end - blocks.text_start > LONGEST_HIDDEN)).nonzero()
+    if blocks.n_letters[rows].sum() > _LONGEST_REQUEST:
         return blocks.text[blocks.text_start[rows[0]] : blocks.text_end[rows[-1]]]
     return plain_text(blocks, kept, html)
 

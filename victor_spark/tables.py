@@ -140,6 +140,8 @@ def unpack(packed: bytes) -> dict[str, npt.NDArray[Any]]:
         if size:
             found[name] = np.frombuffer(packed, _TYPES[name], size, place)
             place += found[name].nbytes
+    if place != len(packed):
+        raise ValueError(f"packed columns of {len(packed)} bytes instead of {place}")
     return found
 
 

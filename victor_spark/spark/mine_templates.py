@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 
 from victor_spark import hosts, pipeline, tables
-from victor_spark.errors import InputError, OutputError, UsageError
+from victor_spark.errors import InputError, OutputError, TableError, UsageError
 from victor_spark.html.canonical import canonical
 from victor_spark.logs import clock, log
 from victor_spark.site_files import SiteFiles
@@ -271,7 +271,7 @@ def _run_on_spark(
     log(f"mining {many(len(shards), 'shard')} in {many(n_tasks, 'task')} on {context.master}")
     task = clean_task(spark, request.clean, models)
     sampling = partial(sample_partition, task=task, request=request)
-    with waves.disk_errors(output), progress_of_group(context):
+    with waves.disk_errors(output, "repeat the command"), progress_of_group(context):
         pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
         with mined(pages, request, started) as rows:
             kinds = rows.groupBy("status", sf.expr("if(site IS NULL, reason, NULL) AS problem"))
@@ -320,7 +320,7 @@ def merged(rows: DataFrame, n_rows: int, n_mined: int, old: SiteFiles | None) ->
         n_rows += old.n_rows
     parts = whole.repartitionByRange(n_rows // _PART + 1, "site").sortWithinPartitions("site")
     merging = partial(merge_partition, n_mined=n_mined)
-    for row in parts.mapInArrow(merging, "batch binary").toLocalIterator():
+    for row in parts.mapInArrow(merging, "batch binary").toLocalIterator(prefetchPartitions=True):
         yield pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(row.batch), MINED)])
 
 
@@ -358,7 +358,8 @@ def _opened(output: str, spark: SparkSession) -> Files:
             try:
                 SiteFiles(f"{address(files)}/{name}", table.KIND)
             except InputError as error:
+                is_other = isinstance(error, TableError) and not isinstance(error.__cause__, OSError)
                 line = f"{output}: exists, and is not a templates table; choose another --output"
-                raise OutputError(line) from error
+                raise OutputError(line if is_other else str(error)) from error
         files.probe()
     return files

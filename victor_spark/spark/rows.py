@@ -271,7 +271,8 @@ class Work:
 def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     """The work of `victor clean`; loads the models, and makes the tables that a first page needs."""
     timer = StageTimer()
-    write = pipeline.telling_text if request.passing == FIRST_PASS else plain_text
+    is_partly = request.passing == FIRST_PASS and not request.cleaning.templates
+    write = pipeline.telling_text if is_partly else plain_text
     clean = pipeline.cleaning(request.cleaning, models, timer, write)
     schema, is_whole = request.schema, request.is_whole
 

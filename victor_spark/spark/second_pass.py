@@ -1,7 +1,7 @@
 """The second pass of `victor clean --by-site`: makes rows from scored pages and the sums of their sites.
 
-The first pass leaves block rows (`rows.scored_structs`): a page that a cleaner has seen is a struct of lists,
-one a column of `Blocks` (`tables.SCORED`). All other pages have none; their rows are final.
+The first pass leaves block rows (`tables.SCORED`): of a page that a cleaner has seen, its text and the packed
+columns of `Blocks`. All other pages have none; their rows are final.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
 
 _N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elements": len(NAMED_ELEMENTS)}
-"""How many rows columns have that are tables; in the lists the rows follow each other."""
+"""How many rows columns have that are tables; packed, the rows follow each other."""
 
 _NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
 _N_PAGES: Final = 64
@@ -92,7 +92,11 @@ def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
                 n = _n_pages(file.metadata.row_group(group))
                 for batch in file.iter_batches(n, row_groups=[group], columns=kept, use_threads=False):
                     yield from rows(batch)
-    except (OSError, pa.ArrowException) as error:  # it is our own file: the task fails, and Spark repeats it
+    except (
+        OSError,
+        ValueError,
+        pa.ArrowException,
+    ) as error:  # it is our own file: the task fails, and Spark repeats it
         raise OutputError(f"{UNREADABLE}: {shard.path}: {one_line(error)}") from error
 
 
@@ -107,7 +111,7 @@ _OF_FILE: Final = SUMS.set(0, pa.field(KEYED[0], pa.int64()))
 OF_FILES: Final = pa.schema([("file", pa.int64()), *_OF_FILE])
 """A key of a site in a file of scored pages: sums over the pages of the file, later over all pages.
 
-Hashes stand for the names of files and sites: Java sorts them faster.
+Hashes stand for the names of files and sites, so that rows of whole numbers can be packed.
 """
 
 
@@ -161,7 +165,7 @@ def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage
             yield replace(record, status=record.row["status"], row={**record.row, "n_site_pages": None})
             continue
         row["n_site_pages"] = 1
-        if row["site"] is not None and (known := sites.of(hashed(row["site"]))):
+        if known := None if row["site"] is None else sites.of(hashed(row["site"])):
             row["n_site_pages"] = known.n_pages
         size = len(row["scored"]["text"] or "") + len(row["scored"].get("html") or "")
         yield replace(record, payload=bytes(size), known=known)  # as long as the page, for its time limit

@@ -268,7 +268,7 @@ def _run(sources: Sequence[str], target: str, spark: SparkSession) -> None:
             raise UsageError(f"tables of different groupings can't be merged: {how}")
         shards = pa.concat_tables([shards for shards, _ in found])
         n_tasks = min(len(shards), spark.sparkContext.defaultParallelism * plan.TASKS_PER_CORE)
-        with waves.disk_errors(target), progress_of_group(spark.sparkContext):
+        with waves.disk_errors(target, "repeat the command"), progress_of_group(spark.sparkContext):
             _write_table(plan.frame(spark, shards, n=n_tasks), draft, *groupings)
     of_sites = spark.read.parquet(waves.literal(folder)).where(f"key = {OF_SITE}")
     counts = of_sites.agg(sf.count("site"), sf.sum("n_pages")).collect()[0]

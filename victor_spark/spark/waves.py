@@ -221,8 +221,11 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
 
 
 @contextmanager
-def disk_errors(location: str) -> Iterator[None]:
-    """Turns errors of disks and stores, damaged files, and containers that YARN killed into one line."""
+def disk_errors(location: str, again: str = "the same command resumes") -> Iterator[None]:
+    """Turns errors of disks and stores, damaged files, and containers that YARN killed into one line.
+
+    `again`: what to do after the cause is mended.
+    """
     try:
         yield
     except VictorError:
@@ -232,20 +235,20 @@ def disk_errors(location: str) -> Iterator[None]:
         for line in refused[-1:]:
             [code, *_] = _REFUSED.findall(line)
             where = (_ADDRESS.findall(line) or [location])[0]
-            why = f"{where}: {REFUSALS[code]} ({code}); the same command resumes when that is mended"
+            why = f"{where}: {REFUSALS[code]} ({code}); {again} when that is mended"
             raise OutputError(why) from error
         if found := _UNREADABLE.search(str(error)):
-            advice = "the same command resumes when that is mended"
+            advice = f"{again} when that is mended"
             if found[0].startswith(UNREADABLE):
                 advice = f"to make them again, remove {output.FIRST_PASS} from OUT and repeat `victor clean`"
             raise OutputError(f"{found[0]}; {advice}") from error
         if found := _KILLED.search(str(error)):
-            advice = "raise spark.executor.memoryOverhead, and the same command resumes"
+            advice = f"raise spark.executor.memoryOverhead, and {again}"
             raise ConfigurationError(f"YARN killed a container ({found[1]}): {advice}") from error
         if found := _DISK_FULL.search(str(error)):
-            why = f"a disk is full ({found[0]}); make room, and the same command resumes"
+            why = f"a disk is full ({found[0]}); make room, and {again}"
         elif isinstance(error, OSError) and not isinstance(error, ConnectionError):  # which is that to Java
-            why = f"{one_line(error)}; the same command resumes when that is mended"
+            why = f"{one_line(error)}; {again} when that is mended"
         else:
             raise
         raise OutputError(f"{location.removeprefix('file://')}: {why}") from error
