@@ -92,11 +92,8 @@ def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
                 n = _n_pages(file.metadata.row_group(group))
                 for batch in file.iter_batches(n, row_groups=[group], columns=kept, use_threads=False):
                     yield from rows(batch)
-    except (
-        OSError,
-        ValueError,
-        pa.ArrowException,
-    ) as error:  # it is our own file: the task fails, and Spark repeats it
+    except (OSError, ValueError, pa.ArrowException) as error:
+        # It is our own file: the task fails, and Spark repeats it.
         raise OutputError(f"{UNREADABLE}: {shard.path}: {one_line(error)}") from error
 
 
