@@ -2,7 +2,7 @@
 
 `python -m research.fit_rules kimatu` takes a fixed sample of the training split of
 every set (at most 60 pages each), fits, writes conf/kimatu.toml and prints word F1 on a like sample of
-the dev split. Nothing is random: the same data gives the same file. Constants that the papers give stay.
+the dev split. The same data gives the same file. Constants that the papers state are not fitted.
 """
 
 import argparse

@@ -7,8 +7,10 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import settings
 
@@ -39,6 +41,20 @@ def java_options() -> list[str]:
     """
     archive = [shlex.quote(f"-XX:SharedArchiveFile={CLASSES}"), "-Xlog:disable"] if CLASSES.exists() else []
     return ["-Dspark.sql.codegen.cache.maxEntries=2000", "-XX:+UseSerialGC", *archive]
+
+
+@pytest.fixture
+def row_groups_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of the row groups of Parquet files that are read from now on."""
+    numbers: list[int] = []
+    real = pq.ParquetFile.read_row_group
+
+    def counted(self: pq.ParquetFile, number: int, *rest: Any, **options: Any) -> pa.Table:
+        numbers.append(number)
+        return real(self, number, *rest, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", counted)
+    return numbers
 
 
 def pytest_configure() -> None:

@@ -129,7 +129,9 @@ def pack(columns: Mapping[str, npt.NDArray[Any]]) -> bytes:
     Parquet takes three times as long for a list in each column.
     """
     sizes = [columns[name].size if name in columns else 0 for name in _IN_ORDER]
-    numbers = [columns[name].astype(_TYPES[name]).tobytes() for name in _IN_ORDER if name in columns]
+    numbers = [
+        columns[name].astype(_TYPES[name], copy=False).tobytes() for name in _IN_ORDER if name in columns
+    ]
     return b"".join([np.array(sizes, np.int64).tobytes(), *numbers])
 
 

@@ -32,7 +32,7 @@ def doing(clean: Clean, settings: pipeline.Settings) -> Clean:
     """The cleaning, before which a page does what it says."""
 
     def do(record: Record) -> Document:
-        if record.url is None:  # the page that a worker cleans before its first record
+        if record.url is None:  # a worker cleans a page of its own first
             return clean(record)
         with _busy():
             try:

@@ -297,9 +297,7 @@ def test_damaged_rows_are_an_error_of_one_line(known: Path, tmp_path: Path, vict
     assert victor("sites", "show", tmp_path / "nowhere").code == 2
 
 
-def test_only_the_rows_of_the_sites_asked_for_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_rows_of_the_sites_asked_for_are_read(tmp_path: Path, row_groups_read: list[int]) -> None:
     """A million rows in groups of a thousand: one site costs one group, however many sites there are."""
     names = [f"site{n:04}.example" for n in range(1000)]
     keys = [*range(1, 1000), table.OF_SITE]
@@ -316,20 +314,13 @@ def test_only_the_rows_of_the_sites_asked_for_are_read(
     ).replace_schema_metadata({table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: "registered-domain"})
     pq.write_table(found, tmp_path / "a.parquet", row_group_size=1000)
     of_sites = opened(tmp_path)
-    read: list[int] = []
-    real = pq.ParquetFile.read_row_group
-
-    def counted(self: pq.ParquetFile, number: int, *rest: Any, **options: Any) -> pa.Table:
-        read.append(number)
-        return real(self, number, *rest, **options)
-
-    monkeypatch.setattr(pq.ParquetFile, "read_row_group", counted)
+    row_groups_read.clear()
     for _ in range(3):
         of_site = of_sites.of("site0500.example")
         assert of_site is not None
         assert (of_site.n_pages, len(of_site.of_keys)) == (9, 1000)
         assert of_sites.of("none.example") is None
-    assert read == [500]
+    assert row_groups_read == [500]
     assert of_sites.of(None) is None
 
 

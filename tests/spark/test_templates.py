@@ -336,7 +336,7 @@ def hostile(march: Path, target: Path) -> Path:
 def test_a_table_with_a_hostile_expression_ends_the_run_with_one_line(
     crawls: tuple[Path, Path], march: Path, tmp_path: Path, victor: Victor
 ) -> None:
-    """Also when it is updated; then nothing is written. A crawl without that site is cleaned."""
+    """An update with the table fails, too, and writes nothing. A crawl without that site is cleaned."""
     wrong, out = hostile(march, tmp_path / "wrong.parquet"), tmp_path / "out"
     outcome = victor("templates", "apply", crawls[0], "--templates", wrong, "--output", out)
     assert outcome.code == 2

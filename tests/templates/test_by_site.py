@@ -64,28 +64,14 @@ def cleaner(path: str, name: str = "template") -> Callable[[int], Document]:
     return lambda number: clean(handed_over(html(number).encode(), f"http://www.paper{number:04}.example/1"))
 
 
-@pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of the row groups that are read from now on."""
-    numbers: list[int] = []
-    real = pq.ParquetFile.read_row_group
-
-    def counted(self: pq.ParquetFile, number: int, *rest: Any, **options: Any) -> pa.Table:
-        numbers.append(number)
-        return real(self, number, *rest, **options)
-
-    monkeypatch.setattr(pq.ParquetFile, "read_row_group", counted)
-    return numbers
-
-
-def test_only_the_row_groups_of_the_sites_that_come_are_read(many: str, read: list[int]) -> None:
+def test_only_the_row_groups_of_the_sites_that_come_are_read(many: str, row_groups_read: list[int]) -> None:
     """Each is read once for pages of neighbouring sites, and none for a site beyond the table."""
     clean = cleaner(many)
-    assert read == []
+    assert row_groups_read == []
     for number in (200, 200, 201, 203, 7):
         assert "Notice a of paper" in clean(number).text
     clean(9999)
-    assert read == [50, 1]
+    assert row_groups_read == [50, 1]
 
 
 @pytest.mark.parametrize("name", ["template", "template+kimatu", "victor"])

@@ -177,7 +177,7 @@ class SiteModel:
 
     `weight`: how much the consensus of very many pages counts against the page's own log-odds (0 to 1).
     `prior_pages`: the number of other pages at which the consensus has half of that weight.
-    `common`: what is added to the log-odds of a block if very many pages are known and all have its layout.
+    `common`: added to the log-odds of a block whose layout is on all pages, where very many are known.
     `common_pages`: the number of pages with the layout at which half of `common` is added.
     `repeated`: what is subtracted where all these repeat its text, among texts of the page's own.
     `calibration`: the factor that calibrates the log-odds.

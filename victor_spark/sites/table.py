@@ -45,9 +45,9 @@ class Sites:
         self._sums = np.array([rows[name].to_numpy() for name in evidence.SUMS], dtype=np.int64)
         self._known: dict[str | int, Known] = {}
 
-    def of(self, site: str | int | None) -> Known | None:
+    def of(self, site: str | int) -> Known | None:
         """The sums of a site; None if it has no rows."""
-        if site is None or site not in self._rows:
+        if site not in self._rows:
             return None
         if site not in self._known:
             rows = self._rows[site]

@@ -34,7 +34,7 @@ from victor_spark.spark.files import (
     remove_checksums,
 )
 from victor_spark.spark.progress import many, progress_of_group
-from victor_spark.spark.session import job
+from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.status import check_complete
 from victor_spark.spark.waves import literal
 from victor_spark.words import words
@@ -44,7 +44,7 @@ _KEY: Final = ("warc_filename", "warc_record_offset")
 _PAGE: Final = "id, url, warc_filename, warc_record_offset"
 _SIGNED: Final = "text_hash binary, sketch binary, buckets array<bigint>"
 _MARKS: Final = ("duplicate_cluster", "duplicate_of", "duplicate_similarity")
-_BATCH: Final = ("spark.sql.execution.arrow.maxRecordsPerBatch", "200")  # by default 10,000 pages in memory
+_BATCH_ROWS: Final = 200
 _FEW_LINKS: Final = 100_000  # less than 100 megabytes in the driver
 _LONGEST_WAIT: Final = 60.0  # seconds
 _MAX_ROUNDS: Final = 100  # they grow with the logarithm of the largest cluster
@@ -76,11 +76,9 @@ def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
         if request.target:
             check_outside(request.target, request.location)
         folder = new_folder(request.target, spark) if request.target else nullcontext(("", ""))
-        before = str(spark.conf.get(_BATCH[0]))
         watched = progress_of_group(spark.sparkContext)
-        with output.claimed(files), watched, folder as (draft, _):
+        with output.claimed(files), watched, folder as (draft, _), small_batches(spark, _BATCH_ROWS):
             try:
-                spark.conf.set(*_BATCH)
                 files.remove(_STAGED)
                 duplicates, counts = _duplicates(pages, f"{files.location}/{_STAGED}", request)
                 if request.target:
@@ -92,7 +90,6 @@ def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
                 files.move(f"{_STAGED}/duplicates", "duplicates")
                 files.write("_run/duplicates.json", output.dumped({**asdict(request), **counts}))
             finally:
-                spark.conf.set(_BATCH[0], before)
                 files.remove(_STAGED)
     n_exact, n_indirect = f"{counts['n_exact']:,} with the same words", f"{counts['n_indirect']:,}"
     result = f"{request.location.rstrip('/')}/duplicates"

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain, groupby, islice
-from operator import itemgetter
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -36,8 +35,8 @@ from victor_spark.spark.files import Files, address, output_errors, parent
 from victor_spark.spark.progress import many, progress_of_group
 from victor_spark.spark.request import CleanRequest, RowOptions
 from victor_spark.spark.rows import RowBatch
-from victor_spark.spark.session import job
-from victor_spark.spark.tasks import CleanTask, clean_partition, clean_task
+from victor_spark.spark.session import job, small_batches
+from victor_spark.spark.tasks import CleanTask, clean_partition, clean_task, grouped
 from victor_spark.statuses import ANSWERED
 from victor_spark.templates import mine, table, tokens
 from victor_spark.templates.coverage import SiteTemplates
@@ -145,12 +144,8 @@ def mine_partition(
     batches: Iterable[pa.RecordBatch], *, request: MiningRequest, mined_at: datetime
 ) -> Iterator[pa.RecordBatch]:
     """Pages sorted by site (columns of `SITE_PAGES`) → rows of `MINED`."""
-    for site, of_site in _by_site(batches):
+    for site, of_site in grouped(batches, "site"):
         yield pa.RecordBatch.from_pylist(_mined(site, of_site, request, mined_at), schema=MINED)
-
-
-def _by_site(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str | None, Iterator[dict[str, Any]]]]:
-    return groupby((row for batch in batches for row in batch.to_pylist()), key=itemgetter("site"))
 
 
 def _mined(
@@ -190,7 +185,7 @@ def merge_partition(batches: Iterable[pa.RecordBatch], *, n_mined: int) -> Itera
 
     They are batches in Arrow's IPC format, so that the driver gets them as they are.
     """
-    rows = chain.from_iterable(_merged(of_site, n_mined) for _, of_site in _by_site(batches))
+    rows = chain.from_iterable(_merged(of_site, n_mined) for _, of_site in grouped(batches, "site"))
     while part := list(islice(rows, _PART)):
         batch = pa.RecordBatch.from_pylist(part, schema=MINED)
         yield pa.RecordBatch.from_pydict({"batch": [batch.serialize().to_pybytes()]})
@@ -207,18 +202,8 @@ def _merged(rows: Iterable[dict[str, Any]], n_mined: int) -> list[dict[str, Any]
     return [*templates, *({**row, "n_templates": len(new)} for site in found.values() for row in site)]
 
 
-_NAMES: Final = [
-    "site",
-    "view",
-    "status",
-    "reason",
-    "n_seen",
-    "n_pages",
-    "cut_off",
-    "first_seen",
-    "last_seen",
-    "n_templates",
-]
+_PAGES: Final = ("n_seen", "n_pages", "cut_off", "first_seen", "last_seen", "n_templates")
+_NAMES: Final = ("site", "view", "status", "reason", *_PAGES)
 _SITES: Final = pa.schema([MINED.field(name).remove_metadata() for name in _NAMES])
 """One row a site, also for those that were not mined."""
 
@@ -296,16 +281,13 @@ def _run_on_spark(
 def mined(pages: DataFrame, request: MiningRequest, mined_at: datetime) -> Iterator[DataFrame]:
     """Rows of `MINED` for these pages (columns of `SITE_PAGES`), computed once, on disk during the block."""
     spark, mining = pages.sparkSession, partial(mine_partition, request=request, mined_at=mined_at)
-    key = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    before = str(spark.conf.get(key))
     by_site = pages.repartition("site").sortWithinPartitions("site")
     rows = by_site.mapInArrow(mining, tables.ddl(MINED))
-    spark.conf.set(key, _GROUP_ROWS)
-    try:
-        yield rows.persist(StorageLevel.DISK_ONLY)
-    finally:
-        spark.conf.set(key, before)
-        rows.unpersist()
+    with small_batches(spark, _GROUP_ROWS):
+        try:
+            yield rows.persist(StorageLevel.DISK_ONLY)
+        finally:
+            rows.unpersist()
 
 
 def merged(rows: DataFrame, n_rows: int, n_mined: int, old: SiteFiles | None) -> Iterator[pa.Table]:

@@ -74,7 +74,8 @@ class RowBatch:
                 self._n_bytes += len(encoded)
             elif isinstance(value, bytes):
                 self._n_bytes += len(value)
-        self._n_bytes += sum(map(len, filter(None, (kept.get("scored") or {}).values())))
+        if scored := kept.get("scored"):
+            self._n_bytes += sum(len(part or b"") for part in scored.values())
         self._n_bytes += _ROW_BYTES + _BLOCK_BYTES * len(kept.get("blocks") or ())
         self._rows.append(kept)
 

@@ -108,7 +108,7 @@ _OF_FILE: Final = SUMS.set(0, pa.field(KEYED[0], pa.int64()))
 OF_FILES: Final = pa.schema([("file", pa.int64()), *_OF_FILE])
 """A key of a site in a file of scored pages: sums over the pages of the file, later over all pages.
 
-Hashes stand for the names of files and sites, so that rows of whole numbers can be packed.
+`file` and `site` are hashes of their names: rows that consist of whole numbers can be packed as bytes.
 """
 
 
@@ -207,5 +207,5 @@ def stem(path: str) -> str:
 
 
 def hashed(name: str) -> int:
-    """A hash of 64 bits that stands for a name."""
+    """A hash of a name, of 64 bits: tasks send it instead of the name."""
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)

@@ -239,6 +239,18 @@ def _start_java(*, is_nameless: bool) -> None:
         del os.environ["SPARK_LOCAL_IP"]
 
 
+@contextmanager
+def small_batches(spark: SparkSession, n_rows: int) -> Iterator[None]:
+    """Lets Python tasks get at most this many rows at a time: by default 10,000, which may be large."""
+    key = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = str(spark.conf.get(key))
+    spark.conf.set(key, n_rows)
+    try:
+        yield
+    finally:
+        spark.conf.set(key, before)
+
+
 def job(name: str, action: Callable[[SparkSession], Result], *, master: str | None = None) -> Result:
     """The result of `action` for a session; SIGINT and SIGTERM cancel its jobs, which are one job group."""
     group = f"{name} {uuid4()}"

@@ -8,8 +8,6 @@ moves packs of rows, those of a file whose keys hash to the same bucket.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, Final
 from uuid import uuid4
 
@@ -32,8 +30,8 @@ from victor_spark.spark import output, plan, second_pass, waves
 from victor_spark.spark.files import Files, HadoopFiles, address, new_folder, open_files, output_errors
 from victor_spark.spark.progress import many, progress_of_group
 from victor_spark.spark.second_pass import OF_FILES, hashed, stem
-from victor_spark.spark.session import job
-from victor_spark.spark.tasks import REPORT_DDL, Target, write_partition
+from victor_spark.spark.session import job, small_batches
+from victor_spark.spark.tasks import REPORT_DDL, Target, grouped, write_partition
 from victor_spark.warc.shard import Shard
 
 KNOWN: Final = "known.json"
@@ -101,20 +99,15 @@ def _write(
     buckets = of_files.repartition(n_tasks, "bucket").sortWithinPartitions("bucket")
     totals = buckets.mapInArrow(_added_up, tables.ddl(_PACKED))
     rows = totals.repartition(n_tasks, "file").sortWithinPartitions("file")
-    before = str(spark.conf.get(_BATCH_ROWS))
-    spark.conf.set(_BATCH_ROWS, _N_PACKED)
-    try:
+    with small_batches(spark, _N_PACKED):
         if isinstance(files, HadoopFiles):  # reached by Spark alone
             writer = rows.mapInArrow(_unpacked, tables.ddl(OF_FILES)).write.partitionBy("file")
             writer.option("compression", "zstd").parquet(f"{files.location}/{folder}")
         else:
             target = Target(f"{files.location}/{folder}", OF_FILES, ("file",), is_sorted=True)
             rows.mapInArrow(partial(write_partition, target=target, clean=_unpacked), REPORT_DDL).collect()
-    finally:
-        spark.conf.set(_BATCH_ROWS, before)
 
 
-_BATCH_ROWS: Final = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _N_PACKED: Final = 64
 _N_IN_BUCKET: Final = 1 << 19
 _BYTES_A_ROW: Final = 150
@@ -130,11 +123,9 @@ _Rows = npt.NDArray[np.int64]
 def _packed(batches: Iterable[pa.RecordBatch], *, n_buckets: int) -> Iterator[pa.RecordBatch]:
     """Batches of files of scored pages, and of tables of sites → rows of these; `file` is null for tables."""
     for batch in batches:
-        for number in range(len(batch)):
-            shards = batch.slice(number, 1)
-            shard = plan.shard(shards.to_pylist()[0])
+        for shard in map(plan.shard, batch.to_pylist()):
             file = None if shard.kind == "sites" else hashed(stem(shard.path))
-            for found in sums_partition([shards]):
+            for found in _sums(shard, SUMS):
                 names = found[KEYED[0]].dictionary_encode()
                 sites = np.array([*map(hashed, names.dictionary.to_pylist())], np.int64)
                 columns = (column.to_numpy() for column in found.columns[1:])
@@ -153,8 +144,7 @@ def _in_buckets(rows: _Rows, file: int | None, n_buckets: int) -> pa.RecordBatch
 
 def _groups(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[tuple[list[Any], list[_Rows]]]:
     """The packed rows with the same value in a column that they are sorted by, and what is in them."""
-    packed = (row for batch in batches for row in batch.to_pylist())
-    for _, group in groupby(packed, key=itemgetter(name)):
+    for _, group in grouped(batches, name):
         parts = list(group)
         yield parts, [np.frombuffer(part["rows"], np.int64).reshape(len(OF_FILES) - 1, -1) for part in parts]
 
@@ -188,15 +178,16 @@ def _unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([file, *map(pa.array, rows)], schema=OF_FILES)
 
 
-def sums_partition(
-    batches: Iterable[pa.RecordBatch], *, schema: pa.Schema = SUMS
-) -> Iterator[pa.RecordBatch]:
-    """Batches of files of scored pages, and of tables of sites → batches of `schema`: SUMS or SITES."""
+def _with_examples(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches of files of scored pages, and of tables of sites → batches of SITES."""
     for batch in batches:
-        for row in batch.to_pylist():
-            shard = plan.shard(row)
-            is_table = shard.kind == "sites"
-            yield from table.batches(shard.path, schema) if is_table else _of_file(shard, schema)
+        for shard in map(plan.shard, batch.to_pylist()):
+            yield from _sums(shard, SITES)
+
+
+def _sums(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The sums of one file, as batches of `schema`: SUMS or SITES."""
+    return table.batches(shard.path, schema) if shard.kind == "sites" else _of_file(shard, schema)
 
 
 def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -293,7 +284,7 @@ def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
 
 
 def _write_table(shards: DataFrame, location: str, grouping: str) -> None:
-    rows = shards.mapInArrow(partial(sums_partition, schema=SITES), tables.ddl(SITES))
+    rows = shards.mapInArrow(_with_examples, tables.ddl(SITES))
     summed = [sf.sum(name).alias(name) for name in evidence.SUMS]
     best = sf.max(sf.struct(sf.length("example"), *EXAMPLE.names)).alias("best")
     rows = rows.groupBy(*KEYED).agg(*summed, best).where(f"{evidence.SUMS[0]} > 1")

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -100,6 +102,11 @@ def clean_rows(shards: Iterable[Any], *, clean: Callable[[Batches], Batches]) ->
     batches = [pa.RecordBatch.from_pylist(rows)] if rows else []
     for batch in clean(batches):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def grouped(batches: Batches, name: str) -> Iterator[tuple[Any, Iterator[dict[str, Any]]]]:
+    """The rows of batches that are sorted by a column: each value of it, and its rows."""
+    return groupby((row for batch in batches for row in batch.to_pylist()), key=itemgetter(name))
 
 
 def in_process(shards: Iterable[Shard], work: Work) -> Iterator[pa.RecordBatch]:

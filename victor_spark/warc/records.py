@@ -21,8 +21,7 @@ _SHOWN_TYPE: Final = 40
 class Record:
     """One record of an archive, its body decoded from transfer and content encodings.
 
-    `status` is None for a record that can be cleaned; the row of any other record has its status and its
-    `reason`.
+    `status` is None if the record can be cleaned. Otherwise its row gets this status and this `reason`.
     """
 
     id: str | None
