@@ -55,7 +55,7 @@ def deeds(spark: SparkSession, root: Path, hostile: Path, tmp_path_factory: pyte
     environment.update({"PYTHONPATH": os.pathsep.join(paths), "VICTOR_TEST_DEEDS": str(output)})
     try:
         for engine in ENGINES:
-            limits = ("--page-seconds", "1", "--page-memory", "200")
+            limits = ("--page-seconds", "5", "--page-memory", "200")
             words = ("clean", str(hostile), *limits, "--engine", engine, "--output", str(output / engine))
             assert main(words) == 0
     finally:
