@@ -27,7 +27,7 @@ from victor_spark import pipeline
 from victor_spark.evaluation import gold
 from victor_spark.html import canonical
 from victor_spark.html.charset import as_utf8
-from victor_spark.spark.request import Limits
+from victor_spark.request import Limits
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.shard import Shard
 

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Final
 
 from victor_spark.spark import plan
-from victor_spark.spark.counts import Counts, Entry
+from victor_spark.spark.run_record import Counts, Entry
 from victor_spark.warc.shard import Shard
 
 PREFIX: Final = "s3://commoncrawl/crawl-data/CC-MAIN-2026-18/segments/"

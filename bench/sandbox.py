@@ -18,8 +18,8 @@ import pyarrow as pa
 from _shards import add_argument, shards
 
 from victor_spark import pipeline
+from victor_spark.request import CleanRequest, Limits
 from victor_spark.spark import plan
-from victor_spark.spark.request import CleanRequest, Limits
 from victor_spark.spark.tasks import CleanTask, clean_partition
 
 ALLOWED_RATIO: Final = 1.12

@@ -38,7 +38,7 @@ from _watching import OTHERS, Heap, Watched, heap, watched
 
 from tests.cluster import standalone
 from tests.cluster.runs import environment
-from victor_spark.spark.progress import size
+from victor_spark.logs import size
 from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard
 
@@ -58,8 +58,8 @@ import json, sys, time
 import pyarrow.parquet as pq
 from victor_spark import pipeline
 from victor_spark.warc import inputs
-from victor_spark.spark.rows import page_work
-from victor_spark.spark.request import CleanRequest
+from victor_spark.worker.rows import page_work
+from victor_spark.request import CleanRequest
 from victor_spark.spark.tasks import in_process
 request = CleanRequest()
 work = page_work(request, pipeline.models(request.cleaning))

@@ -20,9 +20,9 @@ from typing import Any, Final
 import pyarrow as pa
 from plan import entry_of, invented
 
+from victor_spark.logs import size
 from victor_spark.spark import estimate, plan
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.progress import size
 
 HERE: Final = Path(__file__).resolve().parent
 GB: Final = 10**9

@@ -11,9 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from victor_spark.langid import training
 from victor_spark.langid.fasttext_model import LABEL, OURS
 from victor_spark.langid.normalise import normalised
+from victor_spark.train import langid
 
 LEAST_THREADS: Final = 12
 """Each thread of fastText 0.9.3 initialises a tenth of the weights; less than 11 leave some uninitialised."""
@@ -84,4 +84,4 @@ def _cut(word: str) -> Iterator[str]:
 
 if __name__ == "__main__":
     folder, target = map(Path, sys.argv[1:])
-    train(((file.name.split(".")[0], training.read(file)) for file in sorted(folder.glob("*.txt*"))), target)
+    train(((file.name.split(".")[0], langid.read(file)) for file in sorted(folder.glob("*.txt*"))), target)

@@ -26,7 +26,7 @@ from victor_spark.langid.identify import UNKNOWN, Guess, Identifier, best_and_ri
 from victor_spark.langid.normalise import folded, joined
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.settings import settings
-from victor_spark.langid.training import read
+from victor_spark.train.langid import read
 
 _UNSPACED: Final = frozenset(["bo", "ja", "km", "lo", "my", "th", "zh"])
 """Languages written without spaces (ISO 639-1)."""

@@ -31,6 +31,8 @@ FLOORS = (
     ("extractors",),
     ("pipeline", "preparation", "train"),
     ("evaluation",),
+    ("request",),
+    ("worker",),
     ("spark",),
     ("adapters", "annotation", "packing"),
     ("commands", "cli"),

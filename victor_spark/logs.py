@@ -136,3 +136,15 @@ def counted(label: str, done: int, n: int, seconds: float) -> str:
     rate = f", {done / seconds:.3g}/s" if done and seconds >= 1 else ""
     left = f", about {clock(seconds / done * (n - done))} left" if 0 < done < n else ""
     return f"{label}: {done}{f'/{n}' if n else ''}, {clock(seconds)}{rate}{left}"
+
+
+def size(n_bytes: float) -> str:
+    """Bytes with a unit: 1.5 GB."""
+    power = min(max(len(str(int(n_bytes))) - 1, 0) // 3, 5)
+    number = n_bytes / 1000**power
+    return f"{number:.{int(power > 0 and number < 100)}f} {('bytes', 'KB', 'MB', 'GB', 'TB', 'PB')[power]}"
+
+
+def many(n: int, noun: str) -> str:
+    """A number and its noun: 1 shard, 2 shards."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -19,7 +19,7 @@ import victor_spark  # noqa: E402 - needs the path, as all below
 from victor_spark import cli, errors, tables  # noqa: E402
 from victor_spark.commands import COMMANDS, clean  # noqa: E402
 from victor_spark.commands.options import flat  # noqa: E402
-from victor_spark.spark.request import CleanRequest  # noqa: E402
+from victor_spark.request import CleanRequest  # noqa: E402
 from victor_spark.statuses import STATUSES  # noqa: E402
 
 OUTPUT: Final = ROOT / "docs" / "output.md"

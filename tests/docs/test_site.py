@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from victor_spark import cli, tables
 from victor_spark.commands import COMMANDS, clean
 from victor_spark.commands.options import flat
-from victor_spark.spark.request import CleanRequest
+from victor_spark.request import CleanRequest
 
 FIGURES = re.compile(r"^\|.*\|\s*[-+]?\d*\.\d+.*\|$", re.MULTILINE)
 COMMAND = re.compile(r"\./dev \w|python (?:-m research|bench/|docs/)|victor \w")

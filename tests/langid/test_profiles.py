@@ -9,14 +9,14 @@ import pytest
 
 from tests.langid.conftest import Speak
 from victor_spark.errors import ModelError, UsageError
-from victor_spark.langid import training
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.settings import settings
+from victor_spark.train import langid
 
 
 @pytest.fixture(scope="module")
 def three(speak: Speak) -> Profiles:
-    return training.train((name, speak(number, 2000)) for number, name in enumerate(["aa", "bb", "cc"]))
+    return langid.train((name, speak(number, 2000)) for number, name in enumerate(["aa", "bb", "cc"]))
 
 
 def members(data: bytes) -> dict[str, bytes]:
@@ -45,7 +45,7 @@ def test_what_was_counted_can_be_read(three: Profiles) -> None:
 
 def test_adding_a_language_leaves_the_others_bytes_alone(three: Profiles, speak: Speak) -> None:
     before = members(three.to_bytes())
-    after = members(training.add(three, "ab", speak(9, 2000)).to_bytes())
+    after = members(langid.add(three, "ab", speak(9, 2000)).to_bytes())
     own = {name for name in before if "/" in name}
     assert {name for name in after if "/" in name} - own == {
         "ab/trigrams.npy",
@@ -57,7 +57,7 @@ def test_adding_a_language_leaves_the_others_bytes_alone(three: Profiles, speak:
 
 def test_replacing_a_language_leaves_the_others_bytes_alone(three: Profiles, speak: Speak) -> None:
     before = members(three.to_bytes())
-    after = members(training.add(three, "bb", speak(9, 2000)).to_bytes())
+    after = members(langid.add(three, "bb", speak(9, 2000)).to_bytes())
     differing = {name.split("/")[0] for name in before if "/" in name and before[name] != after[name]}
     assert differing == {"bb"}
 

@@ -11,12 +11,12 @@ from typing import Final
 
 from tests.warc import making
 from victor_spark import tables
-from victor_spark.spark.rows import Row, Work, record_row
 from victor_spark.statuses import STATUSES
 from victor_spark.warc import reading
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
+from victor_spark.worker.rows import Row, Work, record_row
 
 SLOW: Final = re.compile(r"(a*)*b")
 

@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
 from victor_spark.cli import main
 from victor_spark.errors import BudgetError, UsageError
+from victor_spark.request import Budget, allowed
 from victor_spark.spark import waves
-from victor_spark.spark.counts import BudgetTracker, Counts, Entry
-from victor_spark.spark.request import Budget, allowed
+from victor_spark.spark.run_record import BudgetTracker, Counts, Entry
 
 N_SHARDS = 6
 

@@ -16,12 +16,13 @@ from pyspark.sql import SparkSession
 from tests.spark.crawl import CZECH, PARAGRAPH, Response, Victor, rows, write_warc
 from victor_spark.errors import OutputError, UsageError
 from victor_spark.pipeline import Settings
-from victor_spark.spark import second_pass, status
-from victor_spark.spark.request import CleanRequest, RowOptions, SiteOptions, SparkOptions
-from victor_spark.spark.rows import STAGES
+from victor_spark.request import CleanRequest, RowOptions, SiteOptions, SparkOptions
+from victor_spark.spark import status
 from victor_spark.spark.run import run
 from victor_spark.tables import BY_SITE, VERSION_KEY
 from victor_spark.warc.shard import Shard
+from victor_spark.worker import second_pass
+from victor_spark.worker.rows import STAGES
 
 pytestmark = pytest.mark.spark
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import victor_spark
 from tests.spark.crawl import CZECH, FETCHED, PARAGRAPH, Response, Victor, page, rows, write_warc
 from victor_spark import tables
-from victor_spark.spark.counts import of_files
+from victor_spark.spark.run_record import of_files
 from victor_spark.spark.waves import literal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 @pytest.fixture(scope="module")
 def cleaned(spark: SparkSession, crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The crawl, cleaned with block rows, into a path that is hard on globs and on ASCII."""
-    from victor_spark.spark.request import CleanRequest, RowOptions
+    from victor_spark.request import CleanRequest, RowOptions
     from victor_spark.spark.run import run
 
     output = tmp_path_factory.mktemp("out") / "výstup [1] a*b"

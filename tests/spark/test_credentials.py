@@ -12,7 +12,7 @@ import pytest
 from tests.spark.crawl import PARAGRAPH, Victor, page, rows
 from tests.warc.flaky import Handler, Site, served
 from victor_spark.cli import main
-from victor_spark.spark import output
+from victor_spark.spark import ledger
 from victor_spark.spark.files import LocalFiles
 
 pytestmark = pytest.mark.spark
@@ -84,7 +84,7 @@ def test_a_run_reads_with_credentials_and_keeps_none(
     assert names == {f"http://{host}/{name}?part=1" for name in ("a.warc.gz", "b.warc.gz", "page.html")}
     assert sum(row["status"] == "ok" for row in found) == 15
     assert f"http://{host}/page.html?part=1" in {row["url"] for row in found}
-    stored = output.stored_plan(LocalFiles(str(out))).shards
+    stored = ledger.stored_plan(LocalFiles(str(out))).shards
     assert set(stored["path"].to_pylist()) == names
 
 

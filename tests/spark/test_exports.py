@@ -9,9 +9,9 @@ import pytest
 
 from victor_spark import tables
 from victor_spark.errors import OutputError, UsageError
+from victor_spark.request import ExportRequest
 from victor_spark.spark.export import SINKS, Export, PlainText, Sink
 from victor_spark.spark.files import output_errors
-from victor_spark.spark.request import ExportRequest
 
 
 def test_of_two_exports_to_one_folder_readers_see_the_first(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark.crawl import PARAGRAPH, Response, page, rows, write_warc
 from victor_spark.cli import main
-from victor_spark.spark.request import ENGINES, CleanRequest, Limits
+from victor_spark.request import ENGINES, CleanRequest, Limits
 from victor_spark.spark.run import run
 
 pytestmark = pytest.mark.spark

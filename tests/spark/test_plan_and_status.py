@@ -43,7 +43,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def output(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What cleaning them gives, in several waves."""
-    from victor_spark.spark.request import CleanRequest, SparkOptions
+    from victor_spark.request import CleanRequest, SparkOptions
     from victor_spark.spark.run import run
 
     assert spark

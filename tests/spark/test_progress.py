@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 from tests.spark.crawl import PARAGRAPH, Response, page, write_warc
 from victor_spark import logs
 from victor_spark.cli import main
-from victor_spark.logs import bar, clock
+from victor_spark.logs import bar, clock, size
 from victor_spark.spark import progress
-from victor_spark.spark.progress import Tally, described, size
+from victor_spark.spark.progress import Tally, described
 
 
 @pytest.mark.parametrize(

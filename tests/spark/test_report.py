@@ -10,10 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import rows
-from victor_spark.spark import record
-from victor_spark.spark.request import CleanRequest, SparkOptions
-from victor_spark.spark.rows import STAGES
+from victor_spark.request import CleanRequest, SparkOptions
+from victor_spark.spark import report
 from victor_spark.spark.run import run
+from victor_spark.worker.rows import STAGES
 
 
 @pytest.fixture(scope="module")
@@ -87,14 +87,14 @@ def test_the_report_needs_nothing_else_and_shows_every_chart(finished: Path, sta
 @pytest.mark.spark
 def test_whatever_pages_say_of_themselves_is_text_in_the_report(stated: dict[str, Any]) -> None:
     evil = "<script>alert(1)</script>"
-    page = record.html({**stated, "sites": {evil: 3}, "reasons": {"error": {evil: 1}}, "stopped": evil})
+    page = report.html({**stated, "sites": {evil: 3}, "reasons": {"error": {evil: 1}}, "stopped": evil})
     assert evil not in page
 
 
 @pytest.mark.spark
 def test_a_run_without_pages_has_a_report(stated: dict[str, Any]) -> None:
     none: dict[str, Any] = {name: {} for name in ("statuses", "reasons", "languages", "sites", "lengths")}
-    assert "0 pages" in record.html({**stated, **none, "n_pages": 0, "n_rows": 0, "n_waves": 0, "waves": []})
+    assert "0 pages" in report.html({**stated, **none, "n_pages": 0, "n_rows": 0, "n_waves": 0, "waves": []})
 
 
 def wave(finished_at: str, seconds: float, n_pages: int) -> dict[str, Any]:
@@ -103,9 +103,9 @@ def wave(finished_at: str, seconds: float, n_pages: int) -> dict[str, Any]:
 
 def test_the_curve_leaves_out_the_time_between_runs_and_loses_no_page() -> None:
     waves = [wave("10:01:00", 60, 600), wave("10:01:30", 60, 300), wave("19:00:10", 10, 50)]
-    assert record.progress(waves) == [(0.0, 0), (60.0, 600), (90.0, 900), (100.0, 950)]
+    assert report.progress(waves) == [(0.0, 0), (60.0, 600), (90.0, 900), (100.0, 950)]
 
 
 def test_a_clock_that_was_put_back_bends_no_curve_below_zero() -> None:
     waves = [wave("10:01:00", 60, 600), wave("09:00:10", 10, 50)]
-    assert record.progress(waves) == [(0.0, 0), (10.0, 50), (70.0, 650)]
+    assert report.progress(waves) == [(0.0, 0), (10.0, 50), (70.0, 650)]

@@ -8,12 +8,12 @@ import pytest
 from victor_spark.commands import clean, options
 from victor_spark.errors import UsageError
 from victor_spark.pipeline import Settings
-from victor_spark.spark import record
-from victor_spark.spark.request import Budget, CleanRequest, RowOptions, SparkOptions
+from victor_spark.request import Budget, CleanRequest, RowOptions, SparkOptions
+from victor_spark.spark import run_record
 
 
 def config(request: CleanRequest) -> dict[str, object]:
-    return record.config(request, models={}, inputs={})
+    return run_record.config(request, models={}, inputs={})
 
 
 def test_requests_are_equal_where_no_field_that_decides_rows_differs() -> None:

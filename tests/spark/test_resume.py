@@ -35,7 +35,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output of a run in several waves that nobody disturbed."""
-    from victor_spark.spark.request import CleanRequest, SparkOptions
+    from victor_spark.request import CleanRequest, SparkOptions
     from victor_spark.spark.run import run
 
     assert spark

@@ -6,9 +6,9 @@ import victor_spark
 from victor_spark import document, pipeline, tables
 from victor_spark.metadata.extract import Metadata
 from victor_spark.preparation import handed_over
-from victor_spark.spark import rows
-from victor_spark.spark.request import FIRST_PASS, CleanRequest, SiteOptions
+from victor_spark.request import FIRST_PASS, CleanRequest, SiteOptions
 from victor_spark.warc.records import Record
+from victor_spark.worker import rows
 
 
 def record(url: str | None = "http://example.com/", **fields: object) -> Record:

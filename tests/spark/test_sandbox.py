@@ -14,12 +14,12 @@ import pytest
 
 from tests.spark.hostile_work import WORK, row, write
 from victor_spark.errors import ShardError, UsageError
-from victor_spark.spark.request import Limits
-from victor_spark.spark.rows import Row
-from victor_spark.spark.sandbox import MAX_DEATHS, Sandbox, SandboxError
+from victor_spark.request import Limits
 from victor_spark.warc import reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
+from victor_spark.worker.rows import Row
+from victor_spark.worker.sandbox import MAX_DEATHS, Sandbox, SandboxError
 
 LIMITS = Limits(page_seconds=10.0, page_memory=128 << 20)
 IMPATIENT = Limits(page_seconds=0.1)
@@ -216,8 +216,8 @@ import os, sys
 from dataclasses import replace
 from tests.spark.hostile_work import WORK, row
 from victor_spark.warc.inputs import resolve
-from victor_spark.spark.request import Limits
-from victor_spark.spark.sandbox import Sandbox
+from victor_spark.request import Limits
+from victor_spark.worker.sandbox import Sandbox
 def told(record):
     os.write(1, b"%d\\n" % os.getpid())
     return row(record)

@@ -25,13 +25,13 @@ from victor_spark import pipeline, tables
 from victor_spark.errors import OutputError, TableError
 from victor_spark.pipeline import PageCleaner, Settings
 from victor_spark.preparation import handed_over
+from victor_spark.request import CleanRequest, SiteOptions, SparkOptions
 from victor_spark.sites import table
 from victor_spark.sites.table import SITES, SUMS, SiteTable
 from victor_spark.spark import site_sums, waves
-from victor_spark.spark.output import LEDGER
-from victor_spark.spark.request import CleanRequest, SiteOptions, SparkOptions
+from victor_spark.spark.ledger import LEDGER
 from victor_spark.spark.run import run
-from victor_spark.spark.second_pass import OF_FILES
+from victor_spark.worker.second_pass import OF_FILES
 
 pytestmark = pytest.mark.spark
 

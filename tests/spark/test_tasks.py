@@ -19,7 +19,7 @@ from tests.spark import file_systems
 from tests.warc import storage
 from victor_spark import tables
 from victor_spark.errors import OutputError
-from victor_spark.spark import output
+from victor_spark.spark import ledger
 from victor_spark.spark.files import CloudFiles, LocalFiles, output_errors
 from victor_spark.spark.tasks import Target, write_partition
 from victor_spark.spark.waves import disk_errors
@@ -134,12 +134,12 @@ def test_the_first_task_writes_a_file_though_it_has_no_page(place: Place) -> Non
 
 def test_what_no_task_told_is_not_published(place: Place) -> None:
     files = place("run")
-    staged = output.staged("run-1", 3)
+    staged = ledger.staged("run-1", 3)
     target = Target(f"{files.location}/{staged}", tables.PAGES, ("language",))
     written(batches(ROWS[:2]), target)  # an attempt that Spark had given up
     report = written(batches(ROWS[:2]), target)
     assert len(files.below(staged)) == 4
-    moved = output.publish(files, "run-1", 3, report["files"])
+    moved = ledger.publish(files, "run-1", 3, report["files"])
     assert files.below("pages") == moved
     assert sorted(name.partition("/")[0] for name in moved) == ["language=cs", "language=en"]
     assert files.below(staged) == {}
@@ -202,7 +202,7 @@ def test_where_nothing_can_be_written_is_named(
         pytest.raises(OutputError, match=r"^s3://nowhere/out: can't write there: no such bucket \("),
         output_errors("s3://nowhere/out"),
     ):
-        output.check(CloudFiles("s3://nowhere/out"))
+        ledger.check(CloudFiles("s3://nowhere/out"))
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
@@ -213,5 +213,5 @@ def test_where_nothing_can_be_written_is_named(
         pytest.raises(OutputError, match="set AWS_ACCESS_KEY_ID"),
         output_errors("s3://outs/out"),
     ):
-        output.check(CloudFiles("s3://outs/out"))
+        ledger.check(CloudFiles("s3://outs/out"))
     storage.fresh()

@@ -12,13 +12,13 @@ import pytest
 
 from tests.spark.hostile_work import DEEDS, WORK
 from tests.warc import making
-from victor_spark.spark import page_process, sandbox
-from victor_spark.spark.request import Limits
-from victor_spark.spark.sandbox import Sandbox
+from victor_spark.request import Limits
 from victor_spark.warc import compression, reading, records
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.records import RawRecord, Record
 from victor_spark.warc.shard import Attempt, ReadOptions, Shard
+from victor_spark.worker import page_process, sandbox
+from victor_spark.worker.sandbox import Sandbox
 
 LIMITS: Final = Limits(page_seconds=10.0)
 IMPATIENT: Final = Limits(page_seconds=0.2)
@@ -239,7 +239,6 @@ def test_the_time_for_reading_grows_with_the_bytes_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Each record has a clock of its own, and each megabyte of the shard that is read gives more."""
-    from victor_spark.spark import page_process
 
     notes: list[float] = []
     note = page_process._Worker._note

@@ -80,7 +80,7 @@ from pathlib import Path
 import deltalake, pyarrow as pa, pyarrow.parquet as pq
 from pyiceberg.catalog import load_catalog
 from victor_spark import tables
-from victor_spark.spark.request import ExportRequest
+from victor_spark.request import ExportRequest
 from victor_spark.spark.export import SINKS, Export
 for format, table in (("iceberg", "lake.web.shared"), ("delta", sys.argv[1])):
     request, begun = ExportRequest(output="out", destination=table, to=format), []

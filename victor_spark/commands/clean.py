@@ -21,7 +21,7 @@ from victor_spark.hosts import GROUPINGS, check_grouping
 from victor_spark.logs import log
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
-from victor_spark.spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest, Limits
+from victor_spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest, Limits
 from victor_spark.statuses import ANSWERED, FAILURES
 from victor_spark.warc import file_types, inputs, reading, storage
 from victor_spark.warc.headers import tokens

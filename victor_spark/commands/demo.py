@@ -29,11 +29,11 @@ from victor_spark.commands.options import Command, option, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL
 from victor_spark.evaluation.measures import Overlap, macro, overlap
 from victor_spark.logs import log
-from victor_spark.spark.request import CleanRequest, RowOptions, SparkOptions
-from victor_spark.spark.rows import page_work, row_batches
+from victor_spark.request import CleanRequest, RowOptions, SparkOptions
 from victor_spark.warc import inputs
 from victor_spark.warc.shard import FIRST
 from victor_spark.words import words
+from victor_spark.worker.rows import page_work, row_batches
 
 EXAMPLE: Final = "https://www.podhorsky-list.example/zpravy/2024/03/most-pres-bystrinku-1041.html"
 OUTPUT: Final = "demo-out"

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if "-" in arguments.inputs:
         raise UsageError("- (stdin) is one page, which `victor clean` prints: victor plan needs files")
-    from victor_spark.spark import estimate, output, plan
+    from victor_spark.spark import estimate, ledger, plan
     from victor_spark.spark.files import opened
     from victor_spark.spark.session import check_master
 
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     models = pipeline.models(request.cleaning)
     if arguments.output is not None:
         with opened(arguments.output) as files:
-            output.check(files)
+            ledger.check(files)
     started = time.monotonic()
     shards = plan.collect(request.inputs, request.base_url)
     seconds = time.monotonic() - started
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
     """The plan in lines for people."""
-    from victor_spark.spark.progress import many, size
+    from victor_spark.logs import many, size
 
     sample = found["sample"]
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in found["kinds"].items())

@@ -9,7 +9,7 @@ from victor_spark.commands.clean import MASTER
 from victor_spark.commands.options import Command, option, positive, probability, switch
 from victor_spark.configuration import n_bytes
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
-from victor_spark.spark.request import EXPORTS, FILE_BYTES, ExportRequest
+from victor_spark.request import EXPORTS, FILE_BYTES, ExportRequest
 from victor_spark.warc.headers import tokens
 
 STATUS_HELP: Final = """\

@@ -17,11 +17,10 @@ from victor_spark.evaluation import crf, cross_validation, gold, labelling, repo
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.extractors import ncleaner as cleaner
-from victor_spark.langid import training
 from victor_spark.langid.profiles import Profiles
 from victor_spark.logs import log, track
 from victor_spark.model.files import FILE_NAME
-from victor_spark.train import ncleaner
+from victor_spark.train import langid, ncleaner
 
 LANGID_HELP: Final = """\
 Builds language profiles from text files, adds a language to profiles, or prints a profile.
@@ -82,9 +81,9 @@ def train_langid(arguments: argparse.Namespace) -> int:
             language, equals, path = pair.partition("=")
             if not equals or not path:
                 raise UsageError(f"--add {pair}: expected LANG=FILE")
-            profiles = training.add(profiles, _checked(language, path), training.read(Path(path)))
+            profiles = langid.add(profiles, _checked(language, path), langid.read(Path(path)))
     else:
-        profiles = training.train(_texts(arguments.inputs))
+        profiles = langid.train(_texts(arguments.inputs))
     with resources.written(arguments.output), resources.replaced(arguments.output) as draft:
         draft.write_bytes(profiles.to_bytes())
     log(f"{arguments.output}: {len(profiles.languages)} languages")
@@ -101,13 +100,13 @@ def _texts(inputs: Sequence[str]) -> Iterator[tuple[str, str]]:
     for path in map(Path, inputs):
         found = [path]
         if path.is_dir():
-            found = sorted(file for suffix in ("", *training.UNPACK) for file in path.glob(f"*.txt{suffix}"))
+            found = sorted(file for suffix in ("", *langid.UNPACK) for file in path.glob(f"*.txt{suffix}"))
             if not found:
                 raise InputError(f"no text files (*.txt, *.txt.gz, *.txt.xz) in {path}")
         elif not path.exists():
             raise InputError(f"no such file: {path}")
         files += [(_checked(file.name.split(".")[0], str(file)), file) for file in found]
-    return ((language, training.read(path)) for language, path in track(files, "reading", len(files)))
+    return ((language, langid.read(path)) for language, path in track(files, "reading", len(files)))
 
 
 def _checked(language: str, source: str) -> str:

@@ -23,11 +23,11 @@ from victor_spark import tables
 from victor_spark.configuration import n_bytes
 from victor_spark.errors import ConfigurationError, UsageError
 from victor_spark.spark import plan
-from victor_spark.spark.rows import Row, record_row, row_batches
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.headers import tokens
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ALL_STATUSES
+from victor_spark.worker.rows import Row, record_row, row_batches
 
 try:
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition

@@ -22,8 +22,8 @@ from pyspark.sql import functions as sf
 
 from victor_spark import minhash, tables
 from victor_spark.errors import OutputError
-from victor_spark.logs import log
-from victor_spark.spark import output, waves
+from victor_spark.logs import log, many
+from victor_spark.spark import ledger, waves
 from victor_spark.spark.files import (
     CloudFiles,
     Files,
@@ -33,7 +33,7 @@ from victor_spark.spark.files import (
     output_errors,
     remove_checksums,
 )
-from victor_spark.spark.progress import many, progress_of_group
+from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.status import check_complete
 from victor_spark.spark.waves import literal
@@ -77,7 +77,7 @@ def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
             check_outside(request.target, request.location)
         folder = new_folder(request.target, spark) if request.target else nullcontext(("", ""))
         watched = progress_of_group(spark.sparkContext)
-        with output.claimed(files), watched, folder as (draft, _), small_batches(spark, _BATCH_ROWS):
+        with ledger.claimed(files), watched, folder as (draft, _), small_batches(spark, _BATCH_ROWS):
             try:
                 files.remove(_STAGED)
                 duplicates, counts = _duplicates(pages, f"{files.location}/{_STAGED}", request)
@@ -88,7 +88,7 @@ def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
                 remove_checksums(files, f"{_STAGED}/duplicates")
                 files.remove("duplicates")
                 files.move(f"{_STAGED}/duplicates", "duplicates")
-                files.write("_run/duplicates.json", output.dumped({**asdict(request), **counts}))
+                files.write("_run/duplicates.json", ledger.dumped({**asdict(request), **counts}))
             finally:
                 files.remove(_STAGED)
     n_exact, n_indirect = f"{counts['n_exact']:,} with the same words", f"{counts['n_indirect']:,}"
@@ -106,10 +106,10 @@ def _pages(spark: SparkSession, files: Files, location: str) -> DataFrame:
     if isinstance(files, CloudFiles):
         raise OutputError(f"{location}: Spark needs a jar to read there, such as hadoop-aws")
     check_complete(location)
-    version = (output.stored(files, output.CONFIG) or {}).get("schema_version")
+    version = (ledger.stored(files, ledger.CONFIG) or {}).get("schema_version")
     if version != (ours := tables.PAGES_VERSION):
         raise OutputError(f"{location}: pages have schema version {version}, not {ours}; clean them again")
-    return spark.read.parquet(literal(f"{files.location}/{output.PAGES}"))
+    return spark.read.parquet(literal(f"{files.location}/{ledger.PAGES}"))
 
 
 def _written(frame: DataFrame, location: str, **counts: str) -> tuple[DataFrame, dict[str, int]]:

@@ -20,14 +20,14 @@ import pyarrow.parquet as pq
 
 from victor_spark.errors import VictorError
 from victor_spark.logs import track
+from victor_spark.request import Budget, CleanRequest
 from victor_spark.spark import plan
-from victor_spark.spark.counts import Counts, check_budget, total
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.request import Budget, CleanRequest
-from victor_spark.spark.rows import page_work, record_row
-from victor_spark.spark.sandbox import RSS_UNIT, Sandbox
+from victor_spark.spark.run_record import Counts, check_budget, total
 from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard
+from victor_spark.worker.rows import page_work, record_row
+from victor_spark.worker.sandbox import RSS_UNIT, Sandbox
 
 N_RANGES: Final = 32
 RANGE_BYTES: Final = 1 << 20

@@ -30,8 +30,9 @@ from pyspark.sql import functions as sf
 
 from victor_spark import tables
 from victor_spark.errors import OutputError, UsageError, one_line
-from victor_spark.logs import log
-from victor_spark.spark import output, waves
+from victor_spark.logs import log, many
+from victor_spark.request import EXPORTS, FILE_BYTES, ExportRequest
+from victor_spark.spark import ledger, waves
 from victor_spark.spark.files import (
     CloudFiles,
     Files,
@@ -41,8 +42,7 @@ from victor_spark.spark.files import (
     open_files,
     output_errors,
 )
-from victor_spark.spark.progress import many, progress_of_group
-from victor_spark.spark.request import EXPORTS, FILE_BYTES, ExportRequest
+from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job
 from victor_spark.spark.status import check_complete
 from victor_spark.spark.tasks import NO_VALUE, REPORT_DDL, Target, write_partition, written
@@ -93,7 +93,7 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
         files, draft = LocalFiles(str(place.parent)), f".{place.name}-{uuid4()}"
 
     def commit(sizes: Mapping[str, int], n_pages: int) -> None:
-        last = {_RECORD: output.dumped(record), "_SUCCESS": b""}
+        last = {_RECORD: ledger.dumped(record), "_SUCCESS": b""}
         if export.request.to == "parquet":
             last = {"README.md": card(export, n_pages).encode(), **last}
         if not is_local(destination):
@@ -259,8 +259,8 @@ def _run_on_spark(request: ExportRequest, spark: SparkSession) -> None:
     with output_errors(request.output):
         files = open_files(request.output, spark)
         check_complete(request.output)
-        finished = files.read(output.RUN) or b""
-    with output.claimed(files):
+        finished = files.read(ledger.RUN) or b""
+    with ledger.claimed(files):
         schema, pages = _pages(spark, files, request)
         identity = hashlib.sha256(finished).hexdigest()[:32]
         with output_errors(request.destination):
@@ -269,7 +269,7 @@ def _run_on_spark(request: ExportRequest, spark: SparkSession) -> None:
 
 def _pages(spark: SparkSession, files: Files, request: ExportRequest) -> tuple[pa.Schema, DataFrame]:
     """The columns that the run has, and its pages that are ok and meet the conditions."""
-    location = waves.literal(f"{files.location}/{output.PAGES}")
+    location = waves.literal(f"{files.location}/{ledger.PAGES}")
     names, known = spark.read.parquet(location).columns, tables.pages(*tables.ON_REQUEST)
     schema = pa.schema([field for field in known if field.name in names], known.metadata)
     if unknown := [name for name in request.partition_by if name not in (*names, _DAY.name)]:

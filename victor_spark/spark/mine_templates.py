@@ -28,13 +28,12 @@ from pyspark.sql import functions as sf
 from victor_spark import hosts, pipeline, tables
 from victor_spark.errors import InputError, OutputError, TableError, UsageError
 from victor_spark.html.canonical import canonical
-from victor_spark.logs import clock, log
+from victor_spark.logs import clock, log, many
+from victor_spark.request import CleanRequest, RowOptions
 from victor_spark.site_files import SiteFiles
 from victor_spark.spark import plan, waves
 from victor_spark.spark.files import Files, address, output_errors, parent
-from victor_spark.spark.progress import many, progress_of_group
-from victor_spark.spark.request import CleanRequest, RowOptions
-from victor_spark.spark.rows import RowBatch
+from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.tasks import CleanTask, clean_partition, clean_task, grouped
 from victor_spark.statuses import ANSWERED
@@ -44,6 +43,7 @@ from victor_spark.templates.mine import MAX_PAGES, MiningSettings, Smallest
 from victor_spark.templates.table import NO_TEMPLATES, OK
 from victor_spark.warc import inputs, storage
 from victor_spark.warc.shard import Shard
+from victor_spark.worker.rows import RowBatch
 
 _TIMES: Final = [(name, pa.timestamp("us", tz="UTC")) for name in ("first_seen", "last_seen")]
 _TEXTS: Final = [(name, pa.string()) for name in ("site", "text", "problem")]

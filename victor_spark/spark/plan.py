@@ -29,9 +29,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import tables
 from victor_spark.errors import InputError
-from victor_spark.logs import log
-from victor_spark.spark.progress import many
-from victor_spark.spark.request import CleanRequest
+from victor_spark.logs import log, many
+from victor_spark.request import CleanRequest
 from victor_spark.warc import inputs, storage
 from victor_spark.warc.shard import Shard
 

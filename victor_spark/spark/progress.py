@@ -14,10 +14,10 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from victor_spark import logs
-from victor_spark.logs import clock
-from victor_spark.spark.counts import Counts, Entry
-from victor_spark.spark.rows import STAGES
+from victor_spark.logs import clock, size
+from victor_spark.spark.run_record import Counts, Entry
 from victor_spark.statuses import STATUSES
+from victor_spark.worker.rows import STAGES
 
 _BAR_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 30.0
@@ -133,18 +133,6 @@ def described(done: float, elapsed: float, before: float = 0.0, n_bytes: int = 0
     left = f"{rate}, about {clock(elapsed / here * (1 - done))} left" if here >= _LEAST_SHARE else ""
     left = left if done < 1 else ", finishing"  # rows are moved and counted when the last task is done
     return f"{min(int(done * 100), 100)} % done, {clock(elapsed)} elapsed{left}"
-
-
-def size(n_bytes: float) -> str:
-    """Bytes with a unit: 1.5 GB."""
-    power = min(max(len(str(int(n_bytes))) - 1, 0) // 3, 5)
-    number = n_bytes / 1000**power
-    return f"{number:.{int(power > 0 and number < 100)}f} {('bytes', 'KB', 'MB', 'GB', 'TB', 'PB')[power]}"
-
-
-def many(n: int, noun: str) -> str:
-    """A number and its noun: 1 shard, 2 shards."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 _MADE: Final[dict[str, dict[str, Any]]] = {}

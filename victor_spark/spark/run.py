@@ -12,15 +12,14 @@ from pyspark.sql import SparkSession
 from victor_spark import logs, pipeline
 from victor_spark.errors import BudgetError, OutputError, UsageError, described
 from victor_spark.extractors import victor
-from victor_spark.logs import clock, log
+from victor_spark.logs import clock, log, many
+from victor_spark.request import FIRST_PASS, SECOND_PASS, CleanRequest
 from victor_spark.sites.table import SiteTable
-from victor_spark.spark import output, plan, record, site_sums, waves
-from victor_spark.spark.counts import BudgetTracker, Entry
+from victor_spark.spark import ledger, plan, run_record, site_sums, waves
 from victor_spark.spark.files import Files, address, is_local, open_files, output_errors
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.progress import Tally, add_wave, gauges, many, progress
-from victor_spark.spark.record import Run
-from victor_spark.spark.request import FIRST_PASS, SECOND_PASS, CleanRequest
+from victor_spark.spark.progress import Tally, add_wave, gauges, progress
+from victor_spark.spark.run_record import BudgetTracker, Entry, Run
 from victor_spark.spark.session import check_master, interruptible, session
 from victor_spark.spark.tasks import clean_task
 from victor_spark.spark.waves import Writing, Written
@@ -35,7 +34,7 @@ def run(request: CleanRequest) -> dict[str, Any]:
     check_master(request.spark.master)
     files = open_files(request.output, None) if is_local(request.output) else None
     if files is not None:
-        output.check(files)
+        ledger.check(files)
     models, earlier = pipeline.models(request.cleaning), None
     if request.sites.by_site:
         models |= victor.site_model()
@@ -47,8 +46,8 @@ def run(request: CleanRequest) -> dict[str, Any]:
     if shards.missing:
         n = f"{len(shards.missing)} of {len(shards)}"
         log(f"{n} shards can't be read, such as {shards.problems[0]}")
-    hashes, inputs = record.models_hashes(models), plan.summary(shards.table)
-    config = record.config(request, models=hashes, inputs=inputs)
+    hashes, inputs = run_record.models_hashes(models), plan.summary(shards.table)
+    config = run_record.config(request, models=hashes, inputs=inputs)
     this = Run(request, shards.table, models, config, f"victor-{uuid4()}", earlier)
     if logs.FIELDS is not None:
         logs.structure(run=this.id)
@@ -63,38 +62,38 @@ def _run_on_spark(files: Files | None, this: Run) -> dict[str, Any]:
         if files is None:
             with output_errors(request.output):
                 files = open_files(request.output, spark)
-                output.check(files)
+                ledger.check(files)
                 if finished := _finished(files, this):
                     return finished
-        with waves.disk_errors(files.location), output.claimed(files):
+        with waves.disk_errors(files.location), ledger.claimed(files):
             return _by_site(spark, files, this) if request.sites.by_site else _run(spark, files, this)
 
 
 def _finished(files: Files, this: Run) -> dict[str, Any] | None:
     """The run.json of an earlier run of the same command, if it is complete; checks the failure budget."""
-    request, first = this.request, f"{output.FIRST_PASS}/{output.MANIFEST}"
-    stored_in = first if request.sites.by_site else output.MANIFEST
-    found = output.finished_run(files, this.config, this.shards, request.options, stored_in)
+    request, first = this.request, f"{ledger.FIRST_PASS}/{ledger.MANIFEST}"
+    stored_in = first if request.sites.by_site else ledger.MANIFEST
+    found = ledger.finished_run(files, this.config, this.shards, request.options, stored_in)
     if found:
         _tidy(files, request)
         log(f"already done on {found['finished_at']}: nothing to do")
         _log(found, request.output)
         budget = BudgetTracker(request.budget, n_shards=found["n_shards"], n_bytes=found["n_bytes"])
-        budget.add(*output.entries(files))
+        budget.add(*ledger.entries(files))
     return found
 
 
 def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
     """Both passes: scores the pages, adds up the evidence of each site, decides."""
-    request, folder = this.request, f"{files.location}/{output.FIRST_PASS}"
+    request, folder = this.request, f"{files.location}/{ledger.FIRST_PASS}"
     rows = replace(request.rows, partition_by=None, target_file_size=None)
     first_pass = open_files(folder, spark)
     first_pass.lock = files.lock
     with output_errors(folder):  # tasks read it as they read inputs
         storage.is_directory(address(first_pass))
-    scored = output.finished_run(first_pass, this.config, this.shards, request.options)
+    scored = ledger.finished_run(first_pass, this.config, this.shards, request.options)
     if scored is None or site_sums.scored_sizes(first_pass) is None:
-        for name in (output.CONFIG, output.PLAN, output.MANIFEST, output.LEDGER):
+        for name in (ledger.CONFIG, ledger.PLAN, ledger.MANIFEST, ledger.LEDGER):
             files.remove(name)  # of a second pass that had other scored pages
         log("first pass: scores each page by itself")
         cleaning = replace(request.cleaning, sites=None)
@@ -116,9 +115,9 @@ def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
 def _tidy(files: Files, request: CleanRequest) -> None:
     """Removes the files of the first pass, unless --keep-blocks is set."""
     if request.sites.by_site and not request.sites.keep_blocks:
-        known = output.stored(files, f"{output.FIRST_PASS}/{site_sums.KNOWN}")
-        for name in (output.PAGES, *([known["folder"]] if known else []), site_sums.KNOWN):
-            files.remove(f"{output.FIRST_PASS}/{name}")
+        known = ledger.stored(files, f"{ledger.FIRST_PASS}/{site_sums.KNOWN}")
+        for name in (ledger.PAGES, *([known["folder"]] if known else []), site_sums.KNOWN):
+            files.remove(f"{ledger.FIRST_PASS}/{name}")
 
 
 def _run(
@@ -127,8 +126,8 @@ def _run(
     """One pass; the second one has the run.json of the `first`."""
     request, context = this.request, spark.sparkContext
     planned = plan.of_request(this.shards, request, n_cores=context.defaultParallelism)
-    planned = output.begin(files, this.config, planned, request.options)
-    done = output.tidy(files)
+    planned = ledger.begin(files, this.config, planned, request.options)
+    done = ledger.tidy(files)
     n_waves, shards = sum(1 for _ in plan.waves(planned)), many(this.n_shards, "shard")
     if done:
         log(f"resuming {shards} on {context.master}: {len(done)} of {n_waves} waves are done")
@@ -138,26 +137,26 @@ def _run(
 
     def entries() -> list[Entry]:
         """The entries of all waves that are done, those of earlier runs first."""
-        return sorted(output.tidy(files).values(), key=lambda entry: (entry.wave not in done, entry.wave))
+        return sorted(ledger.tidy(files).values(), key=lambda entry: (entry.wave not in done, entry.wave))
 
     try:
         budget.add(*done.values())
         n_here = _clean(spark, files, this, planned, done, budget)
     except BudgetError as error:
-        output.stop(files, record.run_json(this, entries(), len(done), context), str(error))
+        ledger.stop(files, run_record.run_json(this, entries(), len(done), context), str(error))
         raise
     found = entries()
     if len(found) < len(done) + n_here:
         line = f"{request.output}: files of waves that were done are missing"
         raise OutputError(f"{line}; the same command makes them again")
-    finished = record.run_json(this, found, len(done), context)
+    finished = run_record.run_json(this, found, len(done), context)
     if first is not None:
         if finished["n_rows"] != first["n_rows"]:
             rows = f"{first['n_rows']} rows were scored, and {finished['n_rows']} decided"
-            raise OutputError(f"{request.output}: {rows}; remove {output.FIRST_PASS} from it, and run again")
+            raise OutputError(f"{request.output}: {rows}; remove {ledger.FIRST_PASS} from it, and run again")
         names = ("started_at", "finished_at", "n_bytes", "seconds", "stages")
         finished["first_pass"] = {name: first[name] for name in names}
-    output.finish(files, finished)
+    ledger.finish(files, finished)
     if request.passing != FIRST_PASS:
         _log(finished, request.output)
     return finished
@@ -193,7 +192,7 @@ def _clean(
         if this.stop.is_set() or files.lock.lost() or isinstance(error, BudgetError):
             return
         with suppress(Exception):  # the disk may be full: the error itself matters more
-            output.note_failure(files, wave, described(error))
+            ledger.note_failure(files, wave, described(error))
         line = f"wave {wave} failed; the same command resumes after the waves that are done"
         log(line, "warning", wave=wave, reason=described(error))
 
@@ -216,7 +215,7 @@ def _clean(
 
 def _log(finished: Mapping[str, Any], location: str) -> None:
     """A run.json in a few lines for people."""
-    counts = record.page_statuses(finished)
+    counts = run_record.page_statuses(finished)
     statuses = ", ".join(f"{status} {n}" for status, n in counts.items()) or "no pages"
     n_here = finished["n_pages"] - finished["n_pages_of_earlier_runs"]
     took, rate = clock(finished["seconds"]["clean"]), f"{finished['pages_per_second']} pages/s"
@@ -226,5 +225,5 @@ def _log(finished: Mapping[str, Any], location: str) -> None:
     if n_failed := finished["n_failed_shards"]:
         reason = next(iter(finished["failed_shards"].values()), "unknown")
         log(f"{many(n_failed, 'shard')} couldn't be read to the end, such as: {reason}")
-    rows, run_json, charts = (f"{location}/{name}" for name in (output.PAGES, output.RUN, output.REPORT))
+    rows, run_json, charts = (f"{location}/{name}" for name in (ledger.PAGES, ledger.RUN, ledger.REPORT))
     log(f"rows in {rows}, record of the run in {run_json}, charts in {charts}")

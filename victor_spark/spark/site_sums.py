@@ -22,17 +22,18 @@ from victor_spark.blocks import Blocks
 from victor_spark.errors import OutputError, UsageError
 from victor_spark.html import tags
 from victor_spark.kernels.num import GOLDEN
-from victor_spark.logs import log
+from victor_spark.logs import log, many
 from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
 from victor_spark.sites.table import EXAMPLE, KEYED, OF_SITE, SITES, SUMS, SiteTable
-from victor_spark.spark import output, plan, second_pass, waves
+from victor_spark.spark import ledger, plan, waves
 from victor_spark.spark.files import Files, HadoopFiles, address, new_folder, open_files, output_errors
-from victor_spark.spark.progress import many, progress_of_group
-from victor_spark.spark.second_pass import OF_FILES, hashed, stem
+from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.tasks import REPORT_DDL, Target, grouped, write_partition
 from victor_spark.warc.shard import Shard
+from victor_spark.worker import second_pass
+from victor_spark.worker.second_pass import OF_FILES, hashed, stem
 
 KNOWN: Final = "known.json"
 _N_WAITING: Final = 1 << 20
@@ -46,17 +47,17 @@ Examples = dict[int, tuple[int, str, str, float]]
 
 def scored_sizes(files: Files) -> dict[str, int] | None:
     """All files of scored pages, with their sizes; None if the first pass is incomplete, or they are gone."""
-    run, entries = output.stored(files, output.RUN), list(output.entries(files))
-    there = files.below(output.PAGES)
+    run, entries = ledger.stored(files, ledger.RUN), list(ledger.entries(files))
+    there = files.below(ledger.PAGES)
     is_complete = run is not None and len(entries) == run["n_waves"]
-    if not is_complete or not all(output.is_whole(entry, there) for entry in entries):
+    if not is_complete or not all(ledger.is_whole(entry, there) for entry in entries):
         return None
     return {name: size for entry in entries for name, size in entry.files.items()}
 
 
 def scored_files(files: Files, sizes: Mapping[str, int]) -> pa.Table:
     """Files of scored pages as shards (columns of `plan.SHARDS`)."""
-    folder = f"{address(files)}/{output.PAGES}"
+    folder = f"{address(files)}/{ledger.PAGES}"
     return plan.of_shards(Shard(f"{folder}/{name}", sizes[name], "scored") for name in sorted(sizes))
 
 
@@ -72,7 +73,7 @@ def gather(
 
     `earlier`: a table of sites with the sums of other crawls, which are added.
     """
-    found = output.stored(files, KNOWN)
+    found = ledger.stored(files, KNOWN)
     if found and found["files"] == sorted(sizes):
         return str(found["folder"])
     for name in files.names() or []:
@@ -87,7 +88,7 @@ def gather(
         if earlier is not None:
             shards, n_rows = pa.concat_tables([shards, table_files(earlier)]), n_rows + earlier.files.n_rows
         _write(spark, files, folder, shards, n_tasks, n_rows)
-    files.write(KNOWN, output.dumped({"folder": folder, "files": sorted(sizes)}))
+    files.write(KNOWN, ledger.dumped({"folder": folder, "files": sorted(sizes)}))
     return folder
 
 
@@ -268,13 +269,13 @@ def _run(sources: Sequence[str], target: str, spark: SparkSession) -> None:
 
 def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
     """The files of a run's block rows or of a table as shards, and how pages are grouped into sites."""
-    first_pass = open_files(f"{location.rstrip('/')}/{output.FIRST_PASS}", spark)
+    first_pass = open_files(f"{location.rstrip('/')}/{ledger.FIRST_PASS}", spark)
     if first_pass.names("_run") is None:
         location = address(open_files(location, spark))  # absolute, for tasks
         found = SiteTable(location)
         return table_files(found), found.files.grouping
     sizes = scored_sizes(first_pass)
-    of_sites = (output.stored(first_pass, output.CONFIG) or {}).get("sites", {})
+    of_sites = (ledger.stored(first_pass, ledger.CONFIG) or {}).get("sites", {})
     if sizes is None or of_sites.get("version") != table.VERSION:
         raise OutputError(
             f"{location}: this run kept no block rows of this version (the column blocks is something else); "

@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 
 from victor_spark.errors import OutputError
-from victor_spark.spark import output, plan, record
-from victor_spark.spark.counts import Entry, total
+from victor_spark.request import FIRST_PASS, SECOND_PASS
+from victor_spark.spark import ledger, plan, run_record
 from victor_spark.spark.files import opened
-from victor_spark.spark.request import FIRST_PASS, SECOND_PASS
+from victor_spark.spark.run_record import Entry, total
 
 
 def status(location: str) -> dict[str, Any]:
@@ -20,18 +20,18 @@ def status(location: str) -> dict[str, Any]:
     `stopped` is the reason if the failure budget was exceeded. All figures are of the pass `passing`.
     """
     with opened(location) as files:
-        if files.read(output.CONFIG) is None and files.names(output.FIRST_PASS) is not None:
-            first = status(f"{location.rstrip('/')}/{output.FIRST_PASS}")
+        if files.read(ledger.CONFIG) is None and files.names(ledger.FIRST_PASS) is not None:
+            first = status(f"{location.rstrip('/')}/{ledger.FIRST_PASS}")
             return {**first, "output": location, "complete": False, "passing": FIRST_PASS}
         if files.names("_run") is None:
             raise OutputError(f"{location}: holds no run of victor clean")
-        planned = output.stored_plan(files)
-        config = output.stored(files, output.CONFIG) or {}
+        planned = ledger.stored_plan(files)
+        config = ledger.stored(files, ledger.CONFIG) or {}
         is_second = config.get("sites", {}).get("by_site", False)
-        entries, failed = {entry.wave: entry for entry in output.entries(files)}, output.failures(files)
-        there = files.below(output.PAGES)
-        ended = output.stored(files, output.RUN) is not None
-        stopped = output.stored(files, output.STOPPED) or {}
+        entries, failed = {entry.wave: entry for entry in ledger.entries(files)}, ledger.failures(files)
+        there = files.below(ledger.PAGES)
+        ended = ledger.stored(files, ledger.RUN) is not None
+        stopped = ledger.stored(files, ledger.STOPPED) or {}
     waves = [
         _wave(number, plan.splits(planned, number), entries.get(number), failed.get(number), there)
         for number in plan.waves(planned)
@@ -70,7 +70,7 @@ def _wave(
         return known if failure is None else {**known, "state": "failed", "reason": failure}
     return {
         **known,
-        "state": "done" if output.is_whole(entry, there) else "lost",
+        "state": "done" if ledger.is_whole(entry, there) else "lost",
         "n_pages": entry.counts.n_pages,
         "statuses": entry.counts.statuses,
         "failed_shards": entry.counts.failed_shards,
@@ -98,7 +98,7 @@ def as_lines(found: Mapping[str, Any]) -> Iterator[str]:
         if numbers := [wave["wave"] for wave in waves if wave["state"] == state]:
             yield f"  {state:<7} {'waves' if numbers[1:] else 'wave'} {_ranges(numbers)}"
     yield from (f"  wave {wave['wave']} failed: {wave['reason']}" for wave in waves if "reason" in wave)
-    statuses = ", ".join(f"{status} {n}" for status, n in record.page_statuses(found).items())
+    statuses = ", ".join(f"{status} {n}" for status, n in run_record.page_statuses(found).items())
     yield f"  pages   {found['n_pages']}{f': {statuses}' if statuses else ''}"
     failed = list(found["failed_shards"].values())
     so_far = "" if found["complete"] else " (so far)"

@@ -28,14 +28,14 @@ from pyspark import Accumulator, Broadcast, TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import logs
-from victor_spark.spark import plan, second_pass
-from victor_spark.spark.counts import Counts, total
-from victor_spark.spark.record import models_hashes
-from victor_spark.spark.request import SECOND_PASS, CleanRequest
-from victor_spark.spark.rows import Work, page_work, row_batches
-from victor_spark.spark.sandbox import Sandbox
+from victor_spark.request import SECOND_PASS, CleanRequest
+from victor_spark.spark import plan
+from victor_spark.spark.run_record import Counts, models_hashes, total
 from victor_spark.warc import remote_files
 from victor_spark.warc.shard import FIRST, Shard
+from victor_spark.worker import second_pass
+from victor_spark.worker.rows import Work, page_work, row_batches
+from victor_spark.worker.sandbox import Sandbox
 
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
 REPORT_DDL: Final = "report string"

@@ -19,16 +19,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import logs, tables
 from victor_spark.errors import REFUSALS, ConfigurationError, OutputError, VictorError, one_line
+from victor_spark.request import FIRST_PASS
 from victor_spark.sites.table import KIND as SITES
-from victor_spark.spark import output, plan, tasks
-from victor_spark.spark.counts import Counts, Entry, of_files
+from victor_spark.spark import ledger, plan, tasks
 from victor_spark.spark.files import Files, HadoopFiles
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
-from victor_spark.spark.request import FIRST_PASS
-from victor_spark.spark.rows import STAGES
-from victor_spark.spark.second_pass import UNREADABLE
+from victor_spark.spark.run_record import Counts, Entry, of_files
 from victor_spark.templates.table import KIND as TEMPLATES
+from victor_spark.worker.rows import STAGES
+from victor_spark.worker.second_pass import UNREADABLE
 
 N_CLEANING: Final = 2
 _UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{SITES.unreadable}|{TEMPLATES.unreadable}): [^\\n]*")
@@ -123,7 +123,7 @@ def clean(writing: Writing, wave: int) -> Written:
     n_cores = context.defaultParallelism
     n_tasks = writing.task.request.spark.partitions or plan.n_tasks(splits, n_cores=n_cores)
     with _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n_tasks):
-        staged = f"{files.location}/{output.staged(writing.run_id, wave)}"
+        staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
         planned = plan.frame(writing.spark, splits, n=n_tasks)
         writer = tasks.BETWEEN_PASSES if writing.task.request.passing == FIRST_PASS else tasks.PARQUET
         target = tasks.Target(staged, writing.task.request.schema, rows.folders, writer=writer)
@@ -175,12 +175,12 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     check_held(files)
     if counts is None:
         columns = tables.ddl(writing.task.request.schema)
-        staged = f"{files.location}/{output.staged(writing.run_id, wave)}"
+        staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
         counts = of_files(spark.read.schema(columns).parquet(literal(staged)))
     splits = plan.splits(writing.plan, wave)
     entry = Entry(
         wave=wave,
-        files=output.publish(files, writing.run_id, wave, written.files),
+        files=ledger.publish(files, writing.run_id, wave, written.files),
         n_splits=splits.num_rows,
         n_bytes=plan.weight(splits),
         counts=counts,
@@ -188,7 +188,7 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
         finished_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         stages={stage: round(seconds.value, 3) for stage, seconds in written.seconds.items()},
     )
-    output.enter(files, entry)
+    ledger.enter(files, entry)
     if logs.FIELDS is not None:
         done = {"seconds": entry.seconds, "stages": entry.stages, "statuses": counts.page_statuses}
         logs.log("wave done", wave=wave, n_bytes=entry.n_bytes, n_pages=counts.n_pages, **done)
@@ -240,7 +240,7 @@ def disk_errors(location: str, again: str = "the same command resumes") -> Itera
         if found := _UNREADABLE.search(str(error)):
             advice = f"{again} when that is mended"
             if found[0].startswith(UNREADABLE):
-                advice = f"to make them again, remove {output.FIRST_PASS} from OUT and repeat `victor clean`"
+                advice = f"to make them again, remove {ledger.FIRST_PASS} from OUT and repeat `victor clean`"
             raise OutputError(f"{found[0]}; {advice}") from error
         if found := _KILLED.search(str(error)):
             advice = f"raise spark.executor.memoryOverhead, and {again}"

@@ -19,11 +19,11 @@ from typing import Any, Final
 import pyarrow as pa
 
 from victor_spark.errors import OutputError
-from victor_spark.spark import plan, record
-from victor_spark.spark.counts import Counts, Entry
+from victor_spark.logs import many
+from victor_spark.spark import plan, report
 from victor_spark.spark.files import Files, address, output_errors
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.progress import many
+from victor_spark.spark.run_record import Counts, Entry
 
 PAGES: Final = "pages"
 CONFIG: Final = "_run/config.json"
@@ -192,14 +192,14 @@ def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
     stopped = {"stopped": why, **run}
     with output_errors(files.location):
         files.write(STOPPED, dumped(stopped))
-        files.write(REPORT, record.html(stopped).encode())
+        files.write(REPORT, report.html(stopped).encode())
 
 
 def finish(files: Files, run: Mapping[str, Any]) -> None:
     """Declares the run complete."""
     with output_errors(files.location):
         files.remove(STOPPED)
-        files.write(REPORT, record.html(run).encode())
+        files.write(REPORT, report.html(run).encode())
         files.write(f"{PAGES}/_SUCCESS", b"")
         files.write(RUN, dumped(run))
 

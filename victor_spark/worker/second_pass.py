@@ -22,14 +22,14 @@ from victor_spark.extractors import victor
 from victor_spark.html.tags import GROUPS
 from victor_spark.kernels.num import ELEMENTS, NAMED_ELEMENTS
 from victor_spark.pipeline import Scored
+from victor_spark.request import CleanRequest
 from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Known
 from victor_spark.sites.table import KEYED, SUMS, Sites
-from victor_spark.spark.request import CleanRequest
-from victor_spark.spark.rows import Row, StageTimer, Work, decided
 from victor_spark.warc import storage
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
+from victor_spark.worker.rows import Row, StageTimer, Work, decided
 
 _N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elements": len(NAMED_ELEMENTS)}
 """How many rows columns have that are tables; packed, the rows follow each other."""

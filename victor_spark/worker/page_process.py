@@ -24,11 +24,11 @@ from typing import Final, NamedTuple, NoReturn
 import pyarrow as pa
 
 from victor_spark.errors import ShardError
-from victor_spark.spark.request import OPEN_FACTOR, REMOTE_SECONDS, WALL_FACTOR, Limits
-from victor_spark.spark.rows import RowBatch, Work, shard_row
+from victor_spark.request import OPEN_FACTOR, REMOTE_SECONDS, WALL_FACTOR, Limits
 from victor_spark.warc import storage
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard, Skip
+from victor_spark.worker.rows import RowBatch, Work, shard_row
 
 FLUSH_BYTES: Final = 1 << 20
 FLUSH_SECONDS: Final = 1.0

@@ -1,21 +1,34 @@
-"""Counts of rows, the entries of finished waves made of them, and the failure budget."""
+"""The record of a run: counts of rows, entries of waves, the failure budget, config.json and run.json.
 
+config.json has all that decides the rows; run.json has the results of a complete run.
+"""
+
+import hashlib
 import json
+import platform
 import shlex
 import threading
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark import SparkContext
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+import victor_spark
+from victor_spark import tables
 from victor_spark.errors import BudgetError
-from victor_spark.spark.request import Budget, allowed
+from victor_spark.request import Budget, CleanRequest, allowed
+from victor_spark.sites import table
 from victor_spark.statuses import FAILURES
+from victor_spark.worker.rows import STAGES
 
 N_REASONS: Final = 200
 """At most this many different reasons of a status are listed; `statuses` counts all of them."""
@@ -197,3 +210,121 @@ class BudgetTracker:
             share_done = min(self._n_bytes_done / self._n_bytes, 1.0)
         n, n_failed = self._n_shards, len(counts.failed_shards)
         check_budget(self._budget, counts, n_shards=n, n_failed_shards=n_failed, share_done=share_done)
+
+
+N_FAILED_SHARDS: Final = 100
+"""At most this many failed shards are listed in run.json; `victor status` lists all."""
+
+_ELSEWHERE: Final = ("n_rows", "n_failures", "failed_shards")  # in run.json, in another form
+_LIBRARIES: Final = ("pyspark", "resiliparse", "isal", "pyarrow", "numpy", "tldextract")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A request after every check that needs no Spark; `id` is the tag of its jobs, `stop` ends it.
+
+    `started`: by the monotonic clock; `earlier`: the table of sites that is added to.
+    """
+
+    request: CleanRequest
+    shards: pa.Table
+    models: dict[str, bytes]
+    config: dict[str, Any]
+    id: str
+    earlier: table.SiteTable | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def n_shards(self) -> int:
+        """The number of input shards."""
+        return int(self.config["inputs"]["n_shards"])
+
+
+def config(request: CleanRequest, *, models: Mapping[str, str], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of config.json: all that decides a run's rows. Equal ones give equal rows."""
+    cleaning = _deciding(request.cleaning)
+    for path in ("model", "lid_model", "templates", "sites"):  # `models` has hashes of their content
+        if cleaning.pop(path) is not None:
+            cleaning[path] = True
+    return {
+        "victor_spark": victor_spark.__version__,
+        "schema_version": tables.PAGES_VERSION,
+        "cleaning": cleaning,
+        "reading": _deciding(request.reading),
+        **_deciding(request.rows),
+        "sites": _deciding(request.sites) | ({"version": table.VERSION} if request.sites.by_site else {}),
+        "limits": _deciding(request.limits),
+        "models": dict(models),
+        "inputs": dict(inputs),
+    }
+
+
+def _deciding(group: Any) -> dict[str, Any]:
+    """The fields of a group that decide rows, ready for JSON."""
+    values = {one.name: getattr(group, one.name) for one in fields(group) if one.compare}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def models_hashes(models: Mapping[str, bytes]) -> dict[str, str]:
+    """The SHA-256 of every model, by name."""
+    return {name: hashlib.sha256(content).hexdigest() for name, content in sorted(models.items())}
+
+
+def run_json(run: Run, entries: Sequence[Entry], n_earlier: int, context: SparkContext) -> dict[str, Any]:
+    """The content of run.json; the first `n_earlier` waves were done by earlier runs of the same command."""
+    seconds, now = time.monotonic() - run.started, datetime.now(UTC)
+    counts = total(entry.counts for entry in entries)
+    n_pages_here = sum(entry.counts.n_pages for entry in entries[n_earlier:])
+    stages = {stage: sum(entry.stages.get(stage, 0.0) for entry in entries) for stage in STAGES}
+    master, n_cores = context.master, context.defaultParallelism
+    return {
+        "started_at": (now - timedelta(seconds=seconds)).isoformat(timespec="seconds"),
+        "finished_at": now.isoformat(timespec="seconds"),
+        "versions": versions(),
+        "config": run.config,
+        "spark": {"master": master, "engine": run.request.spark.engine, "n_cores": n_cores},
+        "budget": asdict(run.request.budget),
+        "n_shards": run.n_shards,
+        "n_waves": len(entries),
+        "n_splits": sum(entry.n_splits for entry in entries),
+        "n_bytes": sum(entry.n_bytes for entry in entries),
+        "n_failed_shards": len(counts.failed_shards),
+        "failed_shards": dict(list(counts.failed_shards.items())[:N_FAILED_SHARDS]),
+        "n_rows": counts.n_rows,
+        "n_pages": counts.n_pages,
+        "n_failed_pages": counts.n_failed_pages,
+        **{name: found for name, found in vars(counts).items() if name not in _ELSEWHERE},
+        "n_waves_of_earlier_runs": n_earlier,
+        "n_pages_of_earlier_runs": counts.n_pages - n_pages_here,
+        "seconds": {"clean": round(seconds, 2)},
+        "stages": {stage: round(sum_, 2) for stage, sum_ in stages.items()},
+        "pages_per_second": round(n_pages_here / max(seconds, 1e-9), 1),
+        "waves": [
+            {
+                "wave": entry.wave,
+                "n_pages": entry.counts.n_pages,
+                "n_bytes": entry.n_bytes,
+                "seconds": entry.seconds,
+                "pages_per_second": round(entry.counts.n_pages / entry.seconds, 1) if entry.seconds else None,
+                "finished_at": entry.finished_at,
+            }
+            for entry in sorted(entries, key=lambda entry: entry.wave)
+        ],
+    }
+
+
+def page_statuses(run: Mapping[str, Any]) -> dict[str, int]:
+    """The statuses of pages by a run.json, without the rows of shards that failed."""
+    return Counts(run["n_rows"], run["n_rows"] - run["n_pages"], run["statuses"]).page_statuses
+
+
+def versions() -> dict[str, str]:
+    """The versions of victor-spark, Python and the libraries that influence the rows."""
+    found = {"victor-spark": victor_spark.__version__, "python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found

@@ -1,7 +1,7 @@
 """Page work in a child process: a page that kills the process loses only itself, and its row has the reason.
 
 The child is a fork of the Python worker and serves all its tasks; a new one takes milliseconds to start. The
-child (page_process.py) opens shards itself, sets the limits of time and memory for each record, and sends
+child (child.py) opens shards itself, sets the limits of time and memory for each record, and sends
 rows: html never crosses the pipe. A page that runs out of time gets its status at once. Any other death
 counts against a page only if a new process dies at the same page again, because an operator, the system or
 the page before may be the cause. The new process continues behind the last row that arrived.
@@ -25,11 +25,11 @@ from typing import Final
 
 import pyarrow as pa
 
-from victor_spark.spark import page_process
-from victor_spark.spark.page_process import Assignment, Note, Position
-from victor_spark.spark.request import WALL_FACTOR, Limits
-from victor_spark.spark.rows import RowBatch, Work, shard_row
+from victor_spark.request import WALL_FACTOR, Limits
 from victor_spark.warc.shard import Shard, Skip
+from victor_spark.worker import page_process
+from victor_spark.worker.page_process import Assignment, Note, Position
+from victor_spark.worker.rows import RowBatch, Work, shard_row
 
 MAX_DEATHS: Final = 10
 """After this many deaths in a row without a row or a verdict between them, the task fails."""

@@ -16,8 +16,8 @@ from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain, site
 from victor_spark.preparation import handed_over
 from victor_spark.rendering.plain import needs_html, plain_text
+from victor_spark.request import FIRST_PASS, CleanRequest
 from victor_spark.roles import ROLES
-from victor_spark.spark.request import FIRST_PASS, CleanRequest
 from victor_spark.warc import file_types, reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard

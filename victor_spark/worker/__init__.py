@@ -1,0 +1,1 @@
+"""From records to batches of rows, without Spark: in this process, or in a child with limits (`sandbox`)."""
