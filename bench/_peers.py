@@ -9,6 +9,7 @@ from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 
 from victor_spark import pipeline
+from victor_spark.settings import Settings
 from victor_spark.warc.records import Record
 
 Tool: TypeAlias = Callable[[Record], str | None]
@@ -36,7 +37,7 @@ def peers() -> Mapping[str, Tool]:
 
 
 def _cleaner(name: str, form: str = "text") -> Tool:
-    settings = pipeline.Settings(cleaner=name)
+    settings = Settings(cleaner=name)
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     return lambda record: clean(record).render(form)
 

@@ -18,6 +18,7 @@ from victor_spark.langid.pages import page_identifier
 from victor_spark.model import crf, decision, revision
 from victor_spark.model.files import from_bytes
 from victor_spark.rendering.plain import plain_text
+from victor_spark.settings import Settings
 from victor_spark.warc import reading
 from victor_spark.warc.shard import Shard
 
@@ -43,7 +44,7 @@ FLOOR: Final = "parse by the library"
 
 def spent(shards: Sequence[Shard]) -> tuple[dict[str, float], int]:
     """Seconds of CPU time by step, and the number of records; every record passes all steps in turn."""
-    settings = pipeline.Settings()
+    settings = Settings()
     models = pipeline.models(settings)
     model, look = (
         from_bytes(models[MODELS[settings.cleaner]]),

@@ -28,6 +28,7 @@ from victor_spark.evaluation import gold
 from victor_spark.html import canonical
 from victor_spark.html.charset import as_utf8
 from victor_spark.request import Limits
+from victor_spark.settings import Settings
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.shard import Shard
 
@@ -59,7 +60,7 @@ def main() -> int:
 
 
 def _measured(chosen: Sequence[Shard]) -> tuple[list[str], bool]:
-    settings, limits = pipeline.Settings(), Limits()
+    settings, limits = Settings(), Limits()
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     clean(next(iter(reading.read(chosen[0]))))  # what is built once
     seconds, granted, parsers = list[float](), list[float](), Counter[str]()

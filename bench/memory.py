@@ -15,6 +15,7 @@ from typing import Final
 from _shards import add_argument, shards
 
 from victor_spark import pipeline
+from victor_spark.settings import Settings
 from victor_spark.warc import reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Shard
@@ -43,7 +44,7 @@ def main() -> int:
 
 def measure(chosen: Sequence[Shard], n_pages: int) -> list[float]:
     """Resident megabytes before the first page and after every thousand."""
-    settings = pipeline.Settings()
+    settings = Settings()
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     curve = [resident()]
     for number, record in enumerate(itertools.islice(_forever(chosen), n_pages), start=1):

@@ -17,6 +17,7 @@ from _shards import add_argument, shards
 
 from victor_spark import pipeline
 from victor_spark.document import Document
+from victor_spark.settings import Settings
 from victor_spark.warc import reading
 from victor_spark.warc.records import Record
 
@@ -32,7 +33,7 @@ def main() -> None:
     add_argument(parser)
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="default: 3")
     arguments = parser.parse_args()
-    settings = pipeline.Settings()
+    settings = Settings()
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     with shards(arguments.shards) as chosen:
         pages = [

@@ -19,6 +19,7 @@ from _shards import add_argument, shards
 
 from victor_spark import pipeline
 from victor_spark.request import CleanRequest, Limits
+from victor_spark.settings import Settings
 from victor_spark.spark import plan
 from victor_spark.spark.tasks import CleanTask, clean_partition
 
@@ -33,7 +34,7 @@ def main() -> int:
     arguments = parser.parse_args()
     with shards(arguments.shards) as chosen:
         table = plan.collect([shard.path for shard in chosen]).table
-        models: Any = SimpleNamespace(value=pipeline.models(pipeline.Settings()))
+        models: Any = SimpleNamespace(value=pipeline.models(Settings()))
         tasks = [
             CleanTask(CleanRequest(limits=Limits(sandbox=sandbox)), "bench", models)
             for sandbox in (False, True)

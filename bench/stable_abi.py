@@ -27,10 +27,11 @@ N_DRAWS: Final = 10_000
 WORK: Final = """
 import sys, time
 from tests.fuzz import built
+from victor_spark.settings import Settings
 from victor_spark import pipeline
 from victor_spark.warc import inputs, reading
 
-settings = pipeline.Settings()
+settings = Settings()
 clean = pipeline.cleaning(settings, pipeline.models(settings))
 print(sys.modules["victor_spark.kernels.blocks"].__file__, flush=True)
 for path in sys.stdin:

@@ -13,6 +13,7 @@ from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap
 from victor_spark.evaluation.measuring import Output
 from victor_spark.extractors import models_of
+from victor_spark.settings import Settings
 
 SECONDS: Final = 120.0
 """How long a cleaner may take for one page, its measures included."""
@@ -49,7 +50,7 @@ def plan(cleaners: Sequence[str], *, intrinsic: bool) -> Plan:
     """Reads the models; UsageError or ModelError for a cleaner that can't be loaded."""
     ncleaners.add()
     names = tuple(dict.fromkeys(cleaners))
-    return Plan(names, {name: pipeline.models(pipeline.Settings(name)) for name in names}, intrinsic)
+    return Plan(names, {name: pipeline.models(Settings(name)) for name in names}, intrinsic)
 
 
 def with_model(plan: Plan, row: str, cleaner: str, model: bytes) -> Plan:
@@ -58,7 +59,7 @@ def with_model(plan: Plan, row: str, cleaner: str, model: bytes) -> Plan:
     return replace(
         plan,
         cleaners=(*plan.cleaners, row),
-        models={**plan.models, row: {**pipeline.models(pipeline.Settings(cleaner)), folder: model}},
+        models={**plan.models, row: {**pipeline.models(Settings(cleaner)), folder: model}},
         variants={**plan.variants, row: cleaner},
     )
 

@@ -9,6 +9,7 @@ from research.out_of_fold import PageRow
 from research.preferences import BY_THEMSELVES
 from research.trials import ALL_STAGES, STAGES
 from victor_spark.model import decision
+from victor_spark.settings import PREFERENCES
 
 Row = Mapping[str, Any]
 
@@ -17,9 +18,7 @@ N_WORST: Final = 30
 
 def preferences(curve: Sequence[Mapping[str, float]]) -> Iterator[str]:
     """Precision and recall by beta, with the betas of `--prefer`."""
-    named = {round(beta, 3): f"`--prefer {name}`" for name, beta in decision.PREFERENCES.items()} | {
-        1.0: "default"
-    }
+    named = {round(beta, 3): f"`--prefer {name}`" for name, beta in PREFERENCES.items()} | {1.0: "default"}
     yield "| beta | | precision | recall | F0.5 | F1 | F2 |\n|---|---|---|---|---|---|---|"
     best = {name: max(row[name] for row in curve) for name in ("f0.5", "f1", "f2")}
     for row in curve:

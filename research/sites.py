@@ -34,6 +34,7 @@ from victor_spark.kernels.num import GOLDEN
 from victor_spark.logs import track
 from victor_spark.model import decision
 from victor_spark.preparation import handed_over
+from victor_spark.settings import Settings
 from victor_spark.sites.evidence import (
     FILE_NAME,
     REPEATS,
@@ -171,7 +172,7 @@ def out_of_fold(data: Path, models: Path) -> Iterator[Cleaned]:
 
 def cleaned(pages: Sequence[GoldPage], model: Path | None) -> Iterator[Cleaned]:
     """The pages after the first pass; without a model, with the one that is shipped."""
-    settings = pipeline.Settings(model=None if model is None else str(model))
+    settings = Settings(model=None if model is None else str(model))
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     for page in track(pages, "first pass", len(pages)):
         document = clean(handed_over(page.html.encode("utf-8", "replace"), page.url, "utf-8"))

@@ -16,6 +16,7 @@ from victor_spark.extractors import MODELS
 from victor_spark.logs import track
 from victor_spark.model import files as model_files
 from victor_spark.model.features import FeatureTable, from_conf
+from victor_spark.settings import Settings
 from victor_spark.train.crfsuite import TrainingOptions
 
 CLEANER = "victor"
@@ -46,7 +47,7 @@ def out_of_fold(given: Folds, feature_set: str, kept: Path | None = None) -> Mod
     Trained models are stored in the folder `kept`; a model that is there is not trained again.
     """
     features = from_conf(feature_set)
-    rest = pipeline.models(pipeline.Settings(CLEANER))
+    rest = pipeline.models(Settings(CLEANER))
     trained: list[Mapping[str, bytes]] = []
     for fold in track(range(given.n_folds), f"training {feature_set}", given.n_folds):
         others = zip(given.pages, given.fold_of, strict=True)

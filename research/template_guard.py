@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any, Final
 
-from victor_spark import pipeline, words
+from victor_spark import words
 from victor_spark.blocks import Page
 from victor_spark.document import Document
 from victor_spark.errors import InputError
@@ -20,6 +20,7 @@ from victor_spark.extractors import template
 from victor_spark.extractors.template import Guard
 from victor_spark.logs import track
 from victor_spark.rendering.plain import plain_text
+from victor_spark.settings import Settings
 from victor_spark.templates import coverage
 from victor_spark.templates.coverage import SiteTemplates
 from victor_spark.templates.mine import MiningSettings, mine, sample
@@ -46,7 +47,7 @@ def tested(pages: Pages, cleaner: str, grouping: str, models_for: ModelsFor) -> 
     """The pages of every site, cleaned, with the templates of the site."""
     found = {}
     for site, of_site in track(pages.items(), "sites for the guard", len(pages)):
-        documents = template_gain.cleaned(of_site, pipeline.Settings(cleaner), models_for(of_site))
+        documents = template_gain.cleaned(of_site, Settings(cleaner), models_for(of_site))
         mined = mine(site, sample(document.columns.text for document in documents), MiningSettings())
         with template_gain.written(mined, grouping) as path:
             templates = SiteTemplates(path)

@@ -11,6 +11,7 @@ from victor_spark.document import Document
 from victor_spark.evaluation import labelling, measuring
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.html.tags import CONTAINERS
+from victor_spark.settings import Settings
 
 KINDS: Final = ("right", "in paragraphs that are mostly links", "in others under 25 words", "in longer ones")
 _SHORT: Final = 25
@@ -19,7 +20,7 @@ _LINK: Final = np.uint64(1 << list(CONTAINERS).index("a"))
 
 def count(pages: Iterable[GoldPage], cleaner: str) -> dict[str, int]:
     """Kind → words kept, over the pages with reliable block labels."""
-    clean = measuring.cleaner(cleaner, pipeline.models(pipeline.Settings(cleaner)))
+    clean = measuring.cleaner(cleaner, pipeline.models(Settings(cleaner)))
     totals = np.zeros(len(KINDS))
     for page in pages:
         document = clean(page).document

@@ -9,6 +9,7 @@ from research.extrinsic import Counts
 from victor_spark import pipeline
 from victor_spark.evaluation import measuring
 from victor_spark.evaluation.gold import GoldPage
+from victor_spark.settings import Settings
 
 FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "as it is": lambda text: text,
@@ -35,5 +36,5 @@ def by_form(pages: Sequence[GoldPage], cleaner: str | None) -> dict[str, Counts]
 
 
 def _texts(pages: Sequence[GoldPage], cleaner: str) -> list[str]:
-    clean = measuring.cleaner(cleaner, pipeline.models(pipeline.Settings(cleaner)))
+    clean = measuring.cleaner(cleaner, pipeline.models(Settings(cleaner)))
     return [clean(page).text for page in pages]

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,8 +21,9 @@ import victor_spark
 from tests.messages import messages
 from victor_spark import cli, configuration, extractors, kernels, logs
 from victor_spark.cli import main
-from victor_spark.commands import COMMANDS, lists
+from victor_spark.commands import COMMANDS, clean, lists
 from victor_spark.commands.clean import CLEAN, requested
+from victor_spark.request import CleanRequest
 
 TEXT = "The lighthouse keeper wrote down the weather every evening, and nobody ever asked him for his books."
 PAGE = (
@@ -480,10 +482,15 @@ def test_sizes_in_conf_are_bytes_or_those_of_the_command_line(home: Path) -> Non
     ("content", "says"),
     [
         ("[cleaning]\ntreshold = 0.5\n", "unknown key 'treshold'"),
-        ("[cleaning]\nthreshold = 'low'\n", "is not of type"),
-        ("[reading]\nstatuses = [200, 'ok']\n", "is not of type"),
-        ("[reading]\nmax_bytes = true\n", "is not of type"),
-        ("[reading]\nmax_bytes = '10Q'\n", "is not of type"),
+        ("[cleaning]\nthreshold = 'low'\n", "threshold = 'low' is not a number"),
+        ("[cleaning]\nthreshold = 3\n", "cleaning.toml: threshold must be between 0 and 1, not 3.0"),
+        ("[cleaning]\nprefer = 'precison'\n", "not 'precison' (did you mean precision?)"),
+        ("[cleaning]\nlanguages = 'cs'\n", "languages = 'cs' is not a list such as"),
+        ("[limts]\nsandbox = false\n", "unknown table or key 'limts' (did you mean limits?)"),
+        ("[output]\ntarget_file_size = -5\n", "target_file_size = '-5' is not a size such as"),
+        ("[reading]\nstatuses = [200, 'ok']\n", "statuses = 'ok' is not a whole number"),
+        ("[reading]\nmax_bytes = true\n", "max_bytes = True is not a whole number"),
+        ("[reading]\nmax_bytes = '10Q'\n", "max_bytes = '10Q' is not a size such as"),
         ("[laundry]\nsoap = 1\n", "'laundry'"),
         ("threshold = 0.5\n", "'threshold'"),
         ("[cleaning\n", "cleaning.toml"),
@@ -497,6 +504,14 @@ def test_a_mistake_in_conf_is_one_line_and_exit_2(
     lines = messages(capsys.readouterr().err)
     assert len(lines) == 1
     assert says in lines[0]
+
+
+def test_the_configuration_that_is_shipped_names_every_setting(root: Path) -> None:
+    shipped = (root / "conf" / "cleaning.toml").read_text()
+    shown = tomllib.loads(re.sub(r"^# (?=\w+ = )", "", shipped, flags=re.MULTILINE))
+    groups = {table: getattr(CleanRequest(), group) for group, table in clean.TABLES.items()}
+    stated = {table: {one.name for one in dataclasses.fields(group)} for table, group in groups.items()}
+    assert {table: set(keys) for table, keys in shown.items()} == stated
 
 
 def test_the_configuration_that_is_shipped_is_valid_and_its_examples_are_too(

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS = (
     (
         *("blocks", "configuration", "errors", "hosts", "logs"),
-        *("redaction", "resources", "scripts", "statuses", "tables"),
+        *("redaction", "resources", "scripts", "settings", "statuses", "tables"),
     ),
     ("kernels",),
     ("words", "minhash"),
@@ -46,6 +46,8 @@ BESIDE = {
     ("hosts", "errors"),
     ("logs", "redaction"),
     ("resources", "errors"),
+    ("settings", "configuration"),
+    ("settings", "errors"),
     ("pipeline", "preparation"),
     ("tables", "blocks"),
 }

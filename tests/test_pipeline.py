@@ -24,8 +24,8 @@ from victor_spark import pipeline
 from victor_spark.blocks import LABELS
 from victor_spark.document import FORMS, Block, Document
 from victor_spark.errors import InputError, ModelError, UsageError
-from victor_spark.pipeline import Settings
 from victor_spark.resources import directory
+from victor_spark.settings import Settings
 from victor_spark.statuses import STATUSES
 from victor_spark.warc import file_types, inputs, reading
 from victor_spark.warc.records import Record

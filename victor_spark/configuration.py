@@ -1,21 +1,26 @@
-"""conf/*.toml → dataclasses. An unknown or missing key or a wrong type raises ConfigurationError."""
+"""Dataclasses whose fields are settings: values from conf/*.toml, and the option that sets a field.
+
+An unknown or missing key or a wrong type in a file raises ConfigurationError. The type of an option's value
+is a function: it reads the text of an argument, and raises UsageError for an invalid one.
+"""
 
 import dataclasses
 import re
 import tomllib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from victor_spark import resources
-from victor_spark.errors import ConfigurationError, UsageError
+from victor_spark.errors import ConfigurationError, UsageError, suggestion
 
 T = TypeVar("T")
 Tables = Mapping[str, Mapping[str, Any]]
 
+MAX_SECONDS: Final = 1e6
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
 _UNITS: Final = ("", "K", "M", "G", "T")
 
@@ -31,6 +36,77 @@ def n_bytes(text: str) -> int:
 
 Size: TypeAlias = Annotated[int, n_bytes]
 """Bytes, which a TOML file may state as a text such as "10M"."""
+
+
+def size(n_bytes: int) -> str:
+    """Bytes as `n_bytes` reads them, in the largest whole unit: 10M."""
+    power = max(n for n in range(len(_UNITS)) if not n_bytes % 1024**n)
+    return f"{n_bytes // 1024**power}{_UNITS[power]}"
+
+
+def probability(text: str, most: float = 1.0) -> float:
+    """A number from 0 to 1, or to another maximum."""
+    with suppress(ValueError):
+        if 0 <= (value := float(text)) <= most:
+            return value
+    raise UsageError(f"{text!r} is not a number between 0 and {most:,.0f}")
+
+
+def seconds(text: str) -> float:
+    """A number of seconds, a million at most."""
+    return probability(text, MAX_SECONDS)
+
+
+def positive(text: str) -> int:
+    """A whole number of 1 or more."""
+    if not text.isdecimal() or not int(text):
+        raise UsageError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Whole numbers separated by commas."""
+    try:
+        return tuple(int(number) for number in text.split(","))
+    except ValueError:
+        raise UsageError(f"{text!r} is not a list of whole numbers such as 200,203") from None
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names separated by commas, in lower case."""
+    return tuple(name.strip().lower() for name in text.split(",") if name.strip())
+
+
+class Setting(NamedTuple):
+    """The option of a field: the arguments of `commands.options.option`, or of `switch` if `kind` is None.
+
+    `heading`: this field and those after it stand below it in the help. `instead`: the flag, the help and the
+    value of a switch that sets the same field.
+    """
+
+    default: Any
+    flag: str
+    help: str
+    kind: Callable[[str], Any] | None
+    how: Mapping[str, Any]
+    heading: str
+    instead: tuple[str, str, Any] | None
+
+
+def setting(
+    default: Any,
+    flag: str,
+    help_: str,
+    kind: Callable[[str], Any] | None = str,
+    *,
+    heading: str = "",
+    instead: tuple[str, str, Any] | None = None,
+    compare: bool = True,
+    **how: Any,
+) -> Any:
+    """A field of a dataclass with its built-in value and its option: the only entry of both."""
+    option = Setting(default, flag, help_, kind, how, heading, instead)
+    return dataclasses.field(default=default, compare=compare, metadata={Setting.__name__: option})
 
 
 def toml(path: Path) -> dict[str, Any]:
@@ -53,17 +129,23 @@ def sections(name: str, kinds: Mapping[str, type]) -> Tables:
     tables = toml(path) if path.is_file() else {}
     for section, table in tables.items():
         if section not in kinds or not isinstance(table, dict):
-            raise ConfigurationError(f"{path}: unknown table or key {section!r}")
+            raise ConfigurationError(f"{path}: unknown table or key {section!r}{suggestion(section, kinds)}")
     return {
         section: _fields(table, kinds[section], f"{path}: {section}.") for section, table in tables.items()
     }
 
 
-def merged(built_in: T, configured: Mapping[str, Any], given: Mapping[str, Any]) -> T:
-    """The dataclass `built_in` with `configured` values, and over these `given` ones that are not None."""
-    chosen = {**configured, **{key: value for key, value in given.items() if value is not None}}
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in chosen.items()}
-    return dataclasses.replace(built_in, **values)  # type: ignore[type-var]
+def merged(built_in: T, configured: Mapping[str, Any], given: Mapping[str, Any], where: str = "") -> T:
+    """The dataclass `built_in` with `configured` values, and over these `given` ones that are not None.
+
+    `where`: the configuration file, for the error of a value in it.
+    """
+    try:
+        found = dataclasses.replace(built_in, **configured)  # type: ignore[type-var]
+    except UsageError as error:
+        raise ConfigurationError(f"{where}: {error}") from None
+    chosen = {key: value for key, value in given.items() if value is not None}
+    return dataclasses.replace(found, **chosen)  # type: ignore[type-var]
 
 
 def _fields(table: object, kind: type, where: str) -> dict[str, Any]:
@@ -73,7 +155,8 @@ def _fields(table: object, kind: type, where: str) -> dict[str, Any]:
         raise ConfigurationError(f"{where.rstrip('. ')} is not a table")
     for key in table:
         if key not in hints:
-            raise ConfigurationError(f"{where}{key}: unknown key {key!r} (known: {', '.join(sorted(hints))})")
+            near = suggestion(key, hints) or f" (known: {', '.join(sorted(hints))})"
+            raise ConfigurationError(f"{where}{key}: unknown key {key!r}{near}")
     return {key: _converted(value, hints[key], where + key) for key, value in table.items()}
 
 
@@ -89,18 +172,34 @@ def _converted(value: Any, hint: Any, where: str) -> Any:
         return hint(**fields)
     if origin is Annotated:
         hint = arguments[0]
-        with suppress(UsageError):
-            value = arguments[1](value) if isinstance(value, str) else value
+        try:
+            value = arguments[1](str(value)) if type(value) in (str, hint) else value
+        except UsageError as error:
+            raise ConfigurationError(f"{where} = {error}") from None
     if origin in {typing.Union, types.UnionType}:
-        for argument in arguments:
+        for argument in arguments[1:]:
             with suppress(ConfigurationError):
                 return _converted(value, argument, where)
-    elif origin in {tuple, frozenset} and isinstance(value, list):
-        return origin(_converted(item, arguments[0], where) for item in value)
+        return _converted(value, arguments[0], where)
+    if origin in _COLLECTIONS and isinstance(value, list):
+        value = _COLLECTIONS[origin](_converted(each, arguments[0], where) for each in value)
     elif origin is Mapping and isinstance(value, dict):
-        return {key: _converted(item, arguments[1], f"{where}.{key}") for key, item in value.items()}
+        value = {key: _converted(each, arguments[1], f"{where}.{key}") for key, each in value.items()}
     elif hint is float and type(value) in (int, float):
-        return float(value)
-    elif type(value) is hint:
-        return value
-    raise ConfigurationError(f"{where} = {value!r} is not of type {getattr(hint, '__name__', hint)}")
+        value = float(value)
+    elif type(value) is not hint:
+        raise ConfigurationError(f"{where} = {value!r} is not {_KINDS.get(hint, _KINDS.get(origin, hint))}")
+    return value
+
+
+_COLLECTIONS: Final[Mapping[Any, type]] = {tuple: tuple, Collection: tuple, frozenset: frozenset}
+_LIST: Final = 'a list such as ["a", "b"]'
+_KINDS: Final[Mapping[Any, str]] = {
+    **dict.fromkeys(_COLLECTIONS, _LIST),
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text in quotes",
+    Mapping: "a table",
+}
+"""Type → its description in messages."""

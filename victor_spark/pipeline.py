@@ -1,12 +1,11 @@
 """Cleans a page: from bytes to Document, without Spark."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
-from inspect import formatannotation
-from numbers import Real
+from os import fspath
 from pathlib import Path
-from typing import Final, TypeAlias, TypeVar, get_args
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -24,49 +23,11 @@ from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepa
 from victor_spark.rendering.plain import plain_text
 from victor_spark.rendering.shown import LONGEST_HIDDEN
 from victor_spark.resources import directory
+from victor_spark.settings import PREFERENCES, Settings
 from victor_spark.templates import coverage
 from victor_spark.templates.coverage import SiteTemplates
 from victor_spark.warc import file_types
 from victor_spark.warc.records import Record
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How pages are cleaned; equal settings and models give equal documents.
-
-    `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision. `prefer`:
-    "precision" or "recall" instead of their balance, for cleaners that give probabilities. `fail_below`:
-    a page with a lower expected F1 is dropped. `without` and `including`: roles of blocks to drop and to
-    keep, on top of the cleaner's decision.
-    `model`: a model directory instead of the cleaner's own. `languages`: ISO codes of the pages to
-    keep, empty for all. `lid_model`: a fastText file that identifies languages instead of our profiles.
-    `templates`: a templates table. `sites`: a table of sites.
-    """
-
-    cleaner: str = "victor"
-    threshold: float | None = None
-    prefer: str | None = None
-    fail_below: float | None = None
-    without: tuple[str, ...] = ()
-    including: tuple[str, ...] = ()
-    model: str | None = None
-    languages: tuple[str, ...] = ()
-    lid_model: str | None = None
-    templates: str | None = None
-    sites: str | None = None
-
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            value, kinds = getattr(self, each.name), get_args(each.type) or (each.type,)
-            if Ellipsis in kinds:
-                fits = isinstance(value, tuple) and all(isinstance(one, str) for one in value)
-                wanted = "str or a list of str"
-            else:
-                fits = isinstance(value, (*kinds, Real) if float in kinds else kinds)
-                wanted = formatannotation(each.type)
-            if not fits:
-                raise UsageError(f"{each.name} must be {wanted}, not {value!r}")
-
 
 EVERYTHING: Final = Settings(cleaner=template.NAME)
 """Keeps all blocks, unless a templates table is given; needs `language_models` only."""
@@ -95,9 +56,9 @@ def models(settings: Settings) -> dict[str, bytes]:
     template.check(settings.cleaner, settings.templates)
     if settings.sites and settings.cleaner != victor.NAME:
         raise UsageError(f"--sites needs the cleaner {victor.NAME}, not {settings.cleaner}")
-    needed = language_models() | (victor.site_models(settings.sites) if settings.sites else {})
+    needed = language_models() | (victor.site_models(fspath(settings.sites)) if settings.sites else {})
     if settings.templates:
-        needed[TEMPLATES] = SiteTemplates(settings.templates).files.listing
+        needed[TEMPLATES] = SiteTemplates(fspath(settings.templates)).files.listing
     if settings.lid_model:
         needed[LID_MODEL] = read_bytes(Path(settings.lid_model))
     folders = models_of(settings.cleaner)
@@ -124,17 +85,9 @@ def language_models() -> dict[str, bytes]:
 def _check(settings: Settings) -> None:
     """Raises UsageError for values out of range and unknown names."""
     roles.check((*settings.without, *settings.including))
-    if settings.threshold is not None and not 0.0 <= settings.threshold <= 1.0:
-        raise UsageError(f"the threshold must be between 0 and 1, not {settings.threshold}")
-    if settings.prefer not in {None, *decision.PREFERENCES}:
-        raise UsageError(f"prefer must be {' or '.join(decision.PREFERENCES)}, not {settings.prefer!r}")
-    if settings.prefer and settings.threshold is not None:
-        raise UsageError("--threshold and --prefer cannot be combined")
     if (settings.prefer or settings.fail_below) and settings.cleaner not in CRF_CLEANERS:
         option, known = "prefer" if settings.prefer else "fail-below", " or ".join(CRF_CLEANERS)
         raise UsageError(f"--{option} needs a cleaner that estimates F1 ({known}), not {settings.cleaner}")
-    if settings.fail_below is not None and not 0.0 <= settings.fail_below <= 1.0:
-        raise UsageError(f"fail_below, an expected F1, must be between 0 and 1, not {settings.fail_below}")
 
 
 def cleaning(
@@ -147,10 +100,10 @@ def cleaning(
     """
     cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
     if settings.sites:
-        cleaner = victor.with_sites(cleaner, settings.sites, models)
+        cleaner = victor.with_sites(cleaner, fspath(settings.sites), models)
     look = page_identifier(
         models[PROFILES],
-        settings.languages,
+        tuple(settings.languages),
         models.get(LID_MODEL),
         block_features=any(
             victor.reads_language(model) for name, model in models.items() if name.startswith("crf/")
@@ -284,7 +237,7 @@ def deciding(
 
 def _templates(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Page], SiteTemplates | None]:
     """The templates for a page; opened for the first with an address, and so by the process that cleans."""
-    opened = cache(lambda: SiteTemplates(settings.templates or "", models.get(TEMPLATES)))
+    opened = cache(lambda: SiteTemplates(fspath(settings.templates or ""), models.get(TEMPLATES)))
     return lambda page: opened() if settings.templates and page.url else None
 
 
@@ -369,7 +322,7 @@ def _kept(page: Page, scores: Scores, settings: Settings) -> victor.Decided:
     if settings.threshold is not None:
         return decision.by_threshold(scores.probabilities, settings.threshold), None
     if settings.prefer is not None and scores.expected_f1 is not None:
-        beta = decision.PREFERENCES[settings.prefer]
+        beta = PREFERENCES[settings.prefer]
         decide = victor.decide if settings.cleaner == victor.NAME else victor.decide_2
         return decide(scores.probabilities, page.blocks, beta)
     return scores.kept, scores.headline

@@ -1,8 +1,8 @@
 """The request of `victor clean`: one object from the command line to the tasks.
 
 A field that doesn't influence the rows is declared with `compare=False`. So equal requests give equal rows
-for the same records: executors keep the models of a request for the next equal one, and config.json holds
-exactly the fields that are compared.
+for the same records: executors keep the models of a request for the next equal one, and config.json holds the
+fields that are compared, except those that tell the two passes of a run apart.
 """
 
 import math
@@ -13,11 +13,12 @@ from typing import Final
 import pyarrow as pa
 
 from victor_spark import tables
-from victor_spark.configuration import Size
+from victor_spark.configuration import Size, n_bytes, positive, seconds, setting
 from victor_spark.errors import UsageError
 from victor_spark.extractors import victor
-from victor_spark.hosts import REGISTERED_DOMAIN, check_grouping
-from victor_spark.pipeline import Settings
+from victor_spark.hosts import GROUPINGS, REGISTERED_DOMAIN, check_grouping
+from victor_spark.settings import Settings
+from victor_spark.statuses import FAILURES
 from victor_spark.warc.shard import ReadOptions
 
 PARTITION_COLUMNS: Final = ("language", "crawl")
@@ -49,11 +50,17 @@ class RowOptions:
     `partition_by`: a column whose values become folders; `target_file_size`: bytes, None is a file a task.
     """
 
-    blocks: bool = False
-    markdown: bool = False
-    html: bool = False
-    partition_by: str | None = None
-    target_file_size: Size | None = field(default=None, compare=False)
+    blocks: bool = setting(
+        False, "--blocks", "add the column blocks: every block and its label", None, heading="rows"
+    )
+    markdown: bool = setting(False, "--markdown", "add the column markdown: the kept text as Markdown", None)
+    html: bool = setting(False, "--html", "add the column html: the page as fetched", None)
+    partition_by: str | None = setting(
+        None, "--partition-by", "one folder per value (Hive partitions)", choices=PARTITION_COLUMNS
+    )
+    target_file_size: Size | None = setting(
+        None, "--target-file-size SIZE", "such as 256M (default: one file per task)", n_bytes, compare=False
+    )
 
     def __post_init__(self) -> None:
         if self.partition_by not in (None, *PARTITION_COLUMNS):
@@ -92,9 +99,20 @@ class Limits:
     `page_memory` is address space beyond what the process had before its first page.
     """
 
-    page_seconds: float = 20.0
-    page_memory: Size = 1 << 30
-    sandbox: bool = True
+    page_seconds: float = setting(
+        20.0,
+        "--page-seconds S",
+        "CPU seconds, and as many more per megabyte; beyond: status timeout",
+        seconds,
+        heading="limits per page of an archive (pages are cleaned in a child process)",
+    )
+    page_memory: Size = setting(
+        1 << 30,
+        "--page-memory SIZE",
+        "such as 512M (a bare number is megabytes); beyond: status out_of_memory (default: 1G)",
+        lambda text: n_bytes(f"{text}M" if text.isdecimal() else text),
+    )
+    sandbox: bool = setting(True, "--no-sandbox", "no limits: a page that crashes fails the run", None)
 
     def __post_init__(self) -> None:
         if not 0 < self.page_seconds < 1e6:
@@ -114,8 +132,14 @@ class Budget:
     The count after "or" is for small runs; it never allows all shards or pages to fail.
     """
 
-    max_failed_shards: str = "1% or 1"
-    max_failed_pages: str = "5% or 20"
+    max_failed_shards: str = setting(
+        "1% or 1",
+        "--max-failed-shards N",
+        "shards that cannot be read",
+        heading="failure budget: a share such as 1%, a count, or '1% or 20' (the larger of both); beyond it, "
+        "exit code 3",
+    )
+    max_failed_pages: str = setting("5% or 20", "--max-failed-pages N", f"pages: {', '.join(FAILURES)}")
 
     def __post_init__(self) -> None:
         allowed(self.max_failed_shards, 0)
@@ -147,20 +171,50 @@ class SparkOptions:
     reads at a time; `engine`: one of ENGINES.
     """
 
-    master: str | None = None
-    partitions: int | None = None
-    wave_bytes: int | None = None
-    split_bytes: int | None = None
-    engine: str = ENGINES[0]
+    master: str | None = setting(
+        None, "--master URL", "default: spark-defaults.conf, else local[*]", heading="Spark"
+    )
+    partitions: int | None = setting(
+        None, "--partitions N", "tasks per wave; each writes a file (default: by the input)", positive
+    )
+    wave_bytes: int | None = setting(
+        None,
+        "--wave-bytes SIZE",
+        "input of a wave (written together), such as 500M",
+        n_bytes,
+    )
+    split_bytes: int | None = setting(
+        None, "--split-bytes SIZE", "input per task, such as 64M (default: by the input)", n_bytes
+    )
+    engine: str = setting(
+        ENGINES[0],
+        "--engine",
+        "mapInArrow (default) or mapPartitions; the rows are the same",
+        choices=ENGINES,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class SiteOptions:
     """Whether a page's site helps to decide, what a site is, and whether its block rows are kept."""
 
-    by_site: bool = False
-    grouping: str = REGISTERED_DOMAIN
-    keep_blocks: bool = field(default=False, compare=False)
+    by_site: bool = setting(
+        False,
+        "--by-site",
+        "decide each page with the other pages of its site, which should be in INPUT",
+        None,
+        heading="decisions by site (two passes)",
+    )
+    grouping: str = setting(
+        REGISTERED_DOMAIN, "--group-by SITE", f"a site is: {', '.join(GROUPINGS)}", check_grouping
+    )
+    keep_blocks: bool = setting(
+        False,
+        "--keep-blocks",
+        "keep OUT/_run/first_pass, which `victor sites write` reads",
+        None,
+        compare=False,
+    )
 
     def __post_init__(self) -> None:
         check_grouping(self.grouping)
@@ -184,7 +238,9 @@ class CleanRequest:
     """
 
     inputs: tuple[str, ...] = field(default=(), compare=False)
-    base_url: str | None = field(default=None, compare=False)
+    base_url: str | None = setting(
+        None, "--input-base-url URL", "prefix of relative paths in a list", compare=False
+    )
     output: str = field(default="", compare=False)
     cleaning: Settings = Settings()
     reading: ReadOptions = ReadOptions()

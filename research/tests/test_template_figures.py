@@ -12,6 +12,7 @@ from tests.evaluation.invented import write_sets
 from victor_spark import pipeline
 from victor_spark.errors import InputError
 from victor_spark.evaluation import gold, template_gain
+from victor_spark.settings import Settings
 
 SYLLABLES = ("bra", "de", "fi", "gon", "hu", "jal", "kre", "lo", "mun", "pi", "sta", "tro", "ve", "wix")
 
@@ -55,7 +56,7 @@ def test_the_guard_is_chosen_on_one_half_and_measured_on_the_other(
     monkeypatch.setattr(template_guard, "_half", lambda site: int("1" in site))
     files = gold.find(write_sets(tmp_path, n_sites=2, n_pages=4))
     pages = [page for path in files.values() for page in gold.read(path)]
-    shipped = pipeline.models(pipeline.Settings())
+    shipped = pipeline.models(Settings())
     sites = template_gain.by_site(pages, "host", 3)
     found = template_guard.figures(template_guard.tested(sites, "victor", "host", lambda _: shipped))
     assert found["n_sites"] == [2, 2]

@@ -18,6 +18,7 @@ from typing import Final
 from tests.spark.hostile_work import DEEDS
 from victor_spark import pipeline
 from victor_spark.document import Document
+from victor_spark.settings import Settings
 from victor_spark.warc.records import Record
 
 Clean = Callable[[Record], Document]
@@ -28,7 +29,7 @@ SLOW_SECONDS: Final = 400.0
 COMPANY_SECONDS: Final = 400.0
 
 
-def doing(clean: Clean, settings: pipeline.Settings) -> Clean:
+def doing(clean: Clean, settings: Settings) -> Clean:
     """The cleaning, before which a page does what it says."""
 
     def do(record: Record) -> Document:

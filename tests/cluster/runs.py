@@ -18,6 +18,7 @@ from tests.cluster import standalone
 from tests.cluster.standalone import QUICK, Cluster
 from tests.spark.crawl import PARAGRAPH, Response, page, rows, write_warc
 from victor_spark import pipeline
+from victor_spark.settings import Settings
 from victor_spark.warc import inputs, reading
 
 WAIT_SECONDS: Final = 600.0
@@ -188,7 +189,7 @@ def write_crawl(folder: Path, n_shards: int, n_pages: int, **deeds: str) -> Path
 
 def undisturbed(crawl: Path) -> list[Outcome]:
     """What a crawl's rows must say: its pages read and cleaned here, without Spark."""
-    settings = pipeline.Settings()
+    settings = Settings()
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     return [
         (

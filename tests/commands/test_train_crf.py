@@ -11,8 +11,9 @@ from victor_spark.commands import train_crf
 from victor_spark.errors import UsageError, VictorError
 from victor_spark.extractors import MODELS
 from victor_spark.model.files import from_bytes, read_bytes
-from victor_spark.pipeline import Settings, cleaning, models
+from victor_spark.pipeline import cleaning, models
 from victor_spark.resources import directory
+from victor_spark.settings import Settings
 from victor_spark.warc.records import Record
 
 

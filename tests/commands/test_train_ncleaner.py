@@ -10,7 +10,8 @@ from victor_spark import cli
 from victor_spark.commands import train_ngrams
 from victor_spark.errors import VictorError
 from victor_spark.extractors.ncleaner import from_bytes
-from victor_spark.pipeline import Settings, cleaning, models
+from victor_spark.pipeline import cleaning, models
+from victor_spark.settings import Settings
 from victor_spark.warc.records import Record
 
 

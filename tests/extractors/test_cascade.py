@@ -13,8 +13,9 @@ from victor_spark.blocks import OTHER, Page, Scores
 from victor_spark.errors import UsageError
 from victor_spark.extractors import cascade
 from victor_spark.model.files import read_bytes
-from victor_spark.pipeline import Settings, models
+from victor_spark.pipeline import models
 from victor_spark.resources import directory
+from victor_spark.settings import Settings
 
 PARTS = ("victor", "kimatu", "line-block", "ncleaner", "resiliparse")
 FOLDERS = {folder: read_bytes(directory("models") / folder) for folder in extractors.MODELS.values()}

@@ -15,7 +15,8 @@ from victor_spark.blocks import Page
 from victor_spark.errors import UsageError
 from victor_spark.extractors import peers
 from victor_spark.langid.labels import languages
-from victor_spark.pipeline import Settings, models
+from victor_spark.pipeline import models
+from victor_spark.settings import Settings
 from victor_spark.statuses import STATUSES
 
 SENTENCES = (

@@ -105,8 +105,8 @@ def test_a_page_with_nothing_to_keep_is_empty(name: str) -> None:
     [
         ("near =", "far_off = 1\nnear =", "far_off: unknown key"),
         ("near =", "# near =", "near: missing key"),
-        ("near =", "near = 'by' #", "near = 'by' is not of type int"),
-        ("near =", "near = true #", "near = True is not of type int"),
+        ("near =", "near = 'by' #", "near = 'by' is not a whole number"),
+        ("near =", "near = true #", "near = True is not a whole number"),
         ("near =", "near == ", "Invalid value"),
         ("near =", "[[near =", "Expected"),
     ],

@@ -16,7 +16,7 @@ from victor_spark.document import Document
 from victor_spark.errors import UsageError
 from victor_spark.extractors import template
 from victor_spark.extractors.template import Guard
-from victor_spark.pipeline import Settings
+from victor_spark.settings import Settings
 from victor_spark.templates import coverage, patterns, table
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.table import Mined, Template

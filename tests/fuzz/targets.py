@@ -36,6 +36,7 @@ from victor_spark.kernels import code_points, crf, letters, ngrams, source
 from victor_spark.kernels import memory_views as views
 from victor_spark.langid import normalise, repair, scores
 from victor_spark.langid.profiles import Profiles
+from victor_spark.settings import Settings
 from victor_spark.statuses import STATUSES
 from victor_spark.templates import patterns as template_patterns
 from victor_spark.templates.matcher import Matcher
@@ -102,7 +103,7 @@ def is_cleaned(content: bytes) -> None:
 
 @cache
 def cleaner() -> Callable[[Record], Any]:
-    settings = pipeline.Settings()
+    settings = Settings()
     return pipeline.cleaning(settings, pipeline.models(settings))
 
 

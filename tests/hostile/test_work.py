@@ -14,6 +14,7 @@ from victor_spark import pipeline
 from victor_spark.document import Document
 from victor_spark.html import segment
 from victor_spark.html.canonical import canonical
+from victor_spark.settings import Settings
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.records import Record
 
@@ -36,7 +37,7 @@ def nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def clean() -> Callable[[Record], Document]:
-    settings = pipeline.Settings()
+    settings = Settings()
     return pipeline.cleaning(settings, pipeline.models(settings))
 
 

@@ -16,6 +16,7 @@ from victor_spark.document import Document
 from victor_spark.errors import ModelError, UsageError
 from victor_spark.langid.identify import Guess
 from victor_spark.langid.pages import page_identifier
+from victor_spark.settings import Settings
 from victor_spark.warc.records import Record
 
 CZECH = "Starosta obce včera slavnostně otevřel nový most přes řeku, na který občané čekali déle než pět let."
@@ -31,7 +32,7 @@ def page(*paragraphs: str) -> bytes:
 
 
 def cleaned(html: bytes, **settings: object) -> Document:
-    chosen = pipeline.Settings(**settings)  # type: ignore[arg-type]
+    chosen = Settings(**settings)  # type: ignore[arg-type]
     return pipeline.cleaning(chosen, pipeline.models(chosen))(Record(None, None, "", 0, len(html), html))
 
 
@@ -142,7 +143,7 @@ def test_block_features_are_left_out_for_a_cleaner_that_does_not_look_at_them() 
 
 def test_an_unknown_language_code_is_one_clear_line() -> None:
     with pytest.raises(UsageError, match="unknown language 'xx'"):
-        pipeline.models(pipeline.Settings(languages=("xx",)))
+        pipeline.models(Settings(languages=("xx",)))
 
 
 def test_a_language_model_that_is_none_is_one_clear_line(tmp_path: object) -> None:
@@ -150,7 +151,7 @@ def test_a_language_model_that_is_none_is_one_clear_line(tmp_path: object) -> No
     with open(path, "wb") as file:
         file.write(b"no model")
     with pytest.raises((ModelError, UsageError)) as caught:
-        pipeline.models(pipeline.Settings(lid_model=path))
+        pipeline.models(Settings(lid_model=path))
     assert "\n" not in str(caught.value)
 
 

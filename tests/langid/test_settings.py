@@ -19,7 +19,7 @@ def test_confusable_groups_hold_both_ways() -> None:
         ("n_windows", "n_wimdows", "page.n_w"),
         ("[anchors]", "[ankers]", "an"),
         ("shrink = 10", 'shrink = "ten"', "blocks.shrink"),
-        ('["id", "ms"]', '"id"', "is not of type"),
+        ('["id", "ms"]', '"id"', "is not a list such as"),
         ("[page]", "[page", "langid.toml"),
     ],
 )

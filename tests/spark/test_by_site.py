@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 
 from tests.spark.crawl import CZECH, PARAGRAPH, Response, Victor, rows, write_warc
 from victor_spark.errors import OutputError, UsageError
-from victor_spark.pipeline import Settings
 from victor_spark.request import CleanRequest, RowOptions, SiteOptions, SparkOptions
+from victor_spark.settings import Settings
 from victor_spark.spark import status
 from victor_spark.spark.run import run
 from victor_spark.tables import BY_SITE, VERSION_KEY

@@ -7,8 +7,8 @@ import pytest
 
 from victor_spark.commands import clean, options
 from victor_spark.errors import UsageError
-from victor_spark.pipeline import Settings
 from victor_spark.request import Budget, CleanRequest, RowOptions, SparkOptions
+from victor_spark.settings import Settings
 from victor_spark.spark import run_record
 
 

@@ -7,6 +7,7 @@ from victor_spark import document, pipeline, tables
 from victor_spark.metadata.extract import Metadata
 from victor_spark.preparation import handed_over
 from victor_spark.request import FIRST_PASS, CleanRequest, SiteOptions
+from victor_spark.settings import Settings
 from victor_spark.warc.records import Record
 from victor_spark.worker import rows
 
@@ -108,7 +109,7 @@ def test_metadata_and_markdown_are_columns_of_pages_that_are_ok() -> None:
 def test_the_first_of_two_passes_reads_the_metadata_of_a_page_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of a page without text: with the site's other pages, the second pass may find some."""
     request = CleanRequest(
-        cleaning=pipeline.Settings(fail_below=1.0), sites=SiteOptions(by_site=True), passing=FIRST_PASS
+        cleaning=Settings(fail_below=1.0), sites=SiteOptions(by_site=True), passing=FIRST_PASS
     )
     work = rows.page_work(request, pipeline.models(request.cleaning))
     read: list[bytes] = []

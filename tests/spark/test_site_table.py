@@ -23,9 +23,10 @@ from tests.spark.crawl import Response, Victor, rows, write_warc
 from tests.spark.test_by_site import FOOT, SENTENCES, chapter
 from victor_spark import pipeline, tables
 from victor_spark.errors import OutputError, TableError
-from victor_spark.pipeline import PageCleaner, Settings
+from victor_spark.pipeline import PageCleaner
 from victor_spark.preparation import handed_over
 from victor_spark.request import CleanRequest, SiteOptions, SparkOptions
+from victor_spark.settings import Settings
 from victor_spark.sites import table
 from victor_spark.sites.table import SITES, SUMS, SiteTable
 from victor_spark.spark import site_sums, waves

@@ -15,8 +15,9 @@ from victor_spark import pipeline, tables
 from victor_spark.blocks import Page
 from victor_spark.document import Document
 from victor_spark.errors import InputError, TableError
-from victor_spark.pipeline import PageCleaner, Settings
+from victor_spark.pipeline import PageCleaner
 from victor_spark.preparation import handed_over
+from victor_spark.settings import Settings
 from victor_spark.site_files import SiteFiles
 from victor_spark.templates import patterns, table
 from victor_spark.templates.coverage import SiteTemplates

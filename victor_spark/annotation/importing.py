@@ -30,7 +30,8 @@ from victor_spark.html.segment import segment
 from victor_spark.langid.pages import PageIdentifier, page_identifier
 from victor_spark.logs import erase, log, reporter, track
 from victor_spark.model.decision import n_words
-from victor_spark.pipeline import PROFILES, Settings
+from victor_spark.pipeline import PROFILES
+from victor_spark.settings import Settings
 from victor_spark.warc import file_types, inputs, reading, storage
 from victor_spark.warc.records import Record
 

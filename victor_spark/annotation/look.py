@@ -25,10 +25,9 @@ from victor_spark.errors import InputError, UsageError, VictorError, one_line
 from victor_spark.evaluation.measures import overlap, quality
 from victor_spark.extractors import template
 from victor_spark.html.charset import decode
-from victor_spark.model import decision
-from victor_spark.pipeline import Settings
 from victor_spark.preparation import handed_over
 from victor_spark.roles import ROLES
+from victor_spark.settings import PREFERENCES, Settings
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ReadOptions
@@ -126,7 +125,7 @@ def _session(opened: Opened, _: Mapping[str, str]) -> Mapping[str, Any]:
         "version": __version__,
         "pages": listed,
         "cleaners": [name for name in cleaners() if name != template.NAME or opened.settings.templates],
-        "preferences": list(decision.PREFERENCES),
+        "preferences": list(PREFERENCES),
         "roles": ROLES,
         "settings": asdict(opened.settings),
     }

@@ -9,10 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark.commands.options import Command, Group, OneOf, option, positive, switch
+from victor_spark.commands.options import Command, Group, OneOf, option, switch
+from victor_spark.configuration import positive
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.fetch import Limits, Politeness
 from victor_spark.logs import log
+from victor_spark.settings import Settings
 
 HELP: Final = """\
 Serves a web application in which you label the blocks of pages. Every action is saved at once.
@@ -113,7 +115,7 @@ def serve(arguments: argparse.Namespace) -> int:
         predictor, name = None, None
         identify = page_identifier(pipeline.language_models()[pipeline.PROFILES], block_features=False)
     else:
-        predictor = importing.assistant(pipeline.Settings(arguments.cleaner, model=arguments.model))
+        predictor = importing.assistant(Settings(arguments.cleaner, model=arguments.model))
         identify, name = predictor.identify, predictor.name
     with closing(store.create_or_open(path, wanted)) as kept:
         try:

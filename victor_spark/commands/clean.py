@@ -1,8 +1,7 @@
 """`victor clean` and `victor templates apply`: archives to rows, or one page to stdout.
 
-Each option has one entry here. It sets the field of the request with the same name, or with the name `dest`.
-To add an option, add the entry and the field. The field's default is the built-in value; conf/cleaning.toml
-may set another one.
+Each option of the request is a field with a `setting`, in the dataclass of its group. The field's default is
+the built-in value; conf/cleaning.toml may set another one. The options of one page are here.
 """
 
 import argparse
@@ -13,54 +12,36 @@ from typing import Final
 from victor_spark import configuration, pipeline
 from victor_spark.commands import options
 from victor_spark.commands.options import Command, Entry, Group, option, switch
-from victor_spark.configuration import n_bytes
 from victor_spark.document import FORMS
 from victor_spark.errors import EXIT_BUDGET, EXIT_CODES, EXIT_DONE, InputError, UsageError
 from victor_spark.extractors import template
-from victor_spark.hosts import GROUPINGS, check_grouping
 from victor_spark.logs import log
-from victor_spark.model import decision
 from victor_spark.preparation import handed_over
-from victor_spark.request import ENGINES, PARTITION_COLUMNS, Budget, CleanRequest, Limits
-from victor_spark.statuses import ANSWERED, FAILURES
+from victor_spark.request import Budget, CleanRequest, Limits, RowOptions, SiteOptions, SparkOptions
+from victor_spark.settings import Settings
+from victor_spark.statuses import ANSWERED
 from victor_spark.warc import file_types, inputs, reading, storage
-from victor_spark.warc.headers import tokens
 from victor_spark.warc.records import Record
-from victor_spark.warc.shard import ALL_STATUSES, ReadOptions
+from victor_spark.warc.shard import ReadOptions
 
 TABLES: Final = {"rows": "output"} | {name: name for name in ("cleaning", "reading", "limits", "budget")}
 """Groups of the request → tables of conf/cleaning.toml."""
 
 INPUTS: Final = option("INPUT...", "pages or archives to clean; - is a page on stdin", dest="inputs")
 OUTPUT: Final = option("--output OUT", "directory for pages/ and _run/")
-BASE_URL: Final = option("--input-base-url URL", "prefix of relative paths in a list", dest="base_url")
-MASTER: Final = option("--master URL", "default: spark-defaults.conf, else local[*]")
-PARTITIONS: Final = option("--partitions N", "tasks per wave; each writes a file", options.positive)
-_READ: Final = ReadOptions()
-_LARGER: Final = f"larger pages: status oversize (default: {_READ.max_bytes >> 20}M)"
-MAX_BYTES: Final = option("--max-bytes SIZE", _LARGER, n_bytes)
-URL: Final = option("--url", "the address of the page")
+BASE_URL: Final = options.of(CleanRequest, "base_url")
+MASTER: Final = options.of(SparkOptions, "master")
+PARTITIONS: Final = options.of(SparkOptions, "partitions")
+MAX_BYTES: Final = options.of(ReadOptions, "max_bytes")
+URL: Final = option("--url", "the address of the page, which --templates and --sites need")
 
-CLEANER: Final = Group(
-    "cleaner",
-    option("--cleaner NAME", f"see `victor cleaners` (default: {pipeline.Settings().cleaner})"),
-    option("--threshold P", "keep blocks with P(other) < P (default: by page)", options.probability),
-    option("--prefer", "weigh precision or recall higher (default: F1)", choices=tuple(decision.PREFERENCES)),
-    option("--fail-below F1", "pages with a lower expected F1 get the status empty", options.probability),
-    option("--without ROLE,ROLE", "drop blocks with these roles (docs/structure.md)", tokens),
-    option("--with ROLE,ROLE", "keep blocks of these roles, such as title", tokens, dest="including"),
-    option("--model DIR", "use this trained model instead of the cleaner's own"),
-)
-TEMPLATES: Final = Group(
-    "tables about the page's site (see `victor templates mine`, `victor sites write`)",
-    option("--templates FILE", "a table of templates: remove from the kept text what the site repeats"),
-    option("--sites TABLE", "a table of sites: decide with their earlier pages (one page also needs --url)"),
-)
-LANGUAGE: Final = Group(
-    "language",
-    option("--lang CODE,CODE", "only pages in these (cs,sk; `victor languages`)", tokens, dest="languages"),
-    option("--lid-model FILE", "identify languages with this fastText model (lid.176, GlotLID)"),
-)
+CLEANER, TEMPLATES, LANGUAGE = options.headed(Settings)
+(SITES,) = options.headed(SiteOptions)
+(ROWS,) = options.headed(RowOptions)
+(LIMITS,) = options.headed(Limits)
+(BUDGET,) = options.headed(Budget)
+(SPARK,) = options.headed(SparkOptions)
+READING: Final = Group("reading", *options.headed(ReadOptions)[0].options, BASE_URL)
 PAGE: Final = Group(
     "one page to stdout",
     option("--format", f"default: {FORMS[0]}", choices=FORMS),
@@ -69,65 +50,12 @@ PAGE: Final = Group(
     switch("--no-emphasis", "Markdown, HTML and TEI: no emphasis", value=False, dest="emphasis"),
     URL,
 )
-SITES: Final = Group(
-    "decisions by site (two passes)",
-    switch("--by-site", "decide each page with the other pages of its site, which should be in INPUT"),
-    option("--group-by SITE", f"a site is: {', '.join(GROUPINGS)}", check_grouping, dest="grouping"),
-    switch("--keep-blocks", "keep OUT/_run/first_pass, which `victor sites write` reads"),
-)
-ROWS: Final = Group(
-    "rows",
-    switch("--markdown", "add the column markdown: the kept text as Markdown"),
-    switch("--blocks", "add the column blocks: every block and its label"),
-    switch("--html", "add the column html: the page as fetched"),
-    option("--partition-by", "one folder per value (Hive partitions)", choices=PARTITION_COLUMNS),
-    option("--target-file-size SIZE", "such as 256M (default: one file per task)", n_bytes),
-)
-RECORDS: Final = (
-    options.OneOf(
-        switch("--all-statuses", "pages of any HTTP status", ALL_STATUSES, dest="statuses"),
-        option(
-            "--status N,N", f"HTTP statuses (default: {_READ.statuses[0]})", options.numbers, dest="statuses"
-        ),
-    ),
-    option("--mime TYPE,TYPE", "media types that are pages", tokens, dest="mime_types"),
-    option("--record-types TYPE,TYPE", f"WARC types of pages (default: {_READ.record_types[0]})", tokens),
-)
-READING: Final = Group("reading", *RECORDS, MAX_BYTES, BASE_URL)
-LIMITS: Final = Group(
-    "limits per page of an archive (pages are cleaned in a child process)",
-    option(
-        "--page-seconds S",
-        "CPU seconds, and as many more per megabyte; beyond: status timeout "
-        f"(default: {Limits().page_seconds:g})",
-        options.seconds,
-    ),
-    option(
-        "--page-memory SIZE",
-        "such as 512M (a bare number is megabytes); beyond: status out_of_memory "
-        f"(default: {Limits().page_memory >> 30}G)",
-        lambda text: n_bytes(f"{text}M" if text.isdecimal() else text),
-    ),
-    switch("--no-sandbox", "no limits: a page that crashes fails the run", value=False, dest="sandbox"),
-)
-BUDGET: Final = Group(
-    "failure budget: a share such as 1%, a count, or '1% or 20' (the larger of both); beyond it, exit code 3",
-    option("--max-failed-shards N", f"shards that cannot be read (default: {Budget().max_failed_shards})"),
-    option("--max-failed-pages N", f"pages: {', '.join(FAILURES)} (default: {Budget().max_failed_pages})"),
-)
-SPARK: Final = Group(
-    "Spark",
-    MASTER,
-    PARTITIONS,
-    option("--wave-bytes SIZE", "input of a wave (written together), such as 500M", n_bytes),
-    option("--split-bytes SIZE", "input per task, such as 64M", n_bytes),
-    option("--engine", "mapInArrow (default) or mapPartitions; the rows are the same", choices=ENGINES),
-)
 
 RUNNING: Final = (LANGUAGE, ROWS, READING, LIMITS, BUDGET, SPARK)
 """The options for archives, except the choice of a cleaner."""
 
-FOR_ARCHIVES: Final = (SITES, ROWS, *RECORDS, LIMITS, BUDGET, SPARK)
+_RECORDS: Final = [options.of(ReadOptions, name) for name in ("statuses", "mime_types", "record_types")]
+FOR_ARCHIVES: Final = (SITES, ROWS, *_RECORDS, LIMITS, BUDGET, SPARK)
 """Options that are refused for one page on stdout."""
 
 ALL: Final = (CLEANER, TEMPLATES, SITES, *RUNNING)
@@ -144,7 +72,8 @@ def requested(arguments: argparse.Namespace) -> CleanRequest:
     for group in (*TABLES, "sites", "spark"):
         values = getattr(built_in, group)
         chosen = {field.name: given.get(field.name) for field in fields(values)}
-        groups[group] = configuration.merged(values, configured.get(TABLES.get(group, ""), {}), chosen)
+        stated = configured.get(TABLES.get(group, ""), {})
+        groups[group] = configuration.merged(values, stated, chosen, "conf/cleaning.toml")
     for name in ("sites", "templates"):
         if path := getattr(groups["cleaning"], name):
             groups["cleaning"] = replace(groups["cleaning"], **{name: storage.absolute(path)})

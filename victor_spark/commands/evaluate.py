@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark import resources
-from victor_spark.commands.options import OVERWRITE, Command, Group, command_line, option, positive, seconds
+from victor_spark.commands.options import OVERWRITE, Command, Group, command_line, option
+from victor_spark.configuration import positive, seconds
 from victor_spark.errors import EXIT_DONE, UsageError
 from victor_spark.evaluation import evaluate, gold, measuring, report
 from victor_spark.logs import log

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark import __version__
-from victor_spark.commands.options import Command, Group, option, positive, seconds, switch
-from victor_spark.configuration import n_bytes
+from victor_spark.commands.options import Command, Group, option, switch
+from victor_spark.configuration import n_bytes, positive, seconds
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, EXIT_USAGE, InputError, UsageError
 from victor_spark.fetch import Limits, Politeness
 from victor_spark.logs import log, reporter

@@ -20,8 +20,9 @@ from functools import partial
 from typing import Final
 
 from victor_spark.commands import clean
-from victor_spark.commands.clean import BASE_URL, CLEANER, MAX_BYTES, RECORDS, TEMPLATES
-from victor_spark.commands.options import Command, Group, option, positive, switch
+from victor_spark.commands.clean import CLEANER, READING, TEMPLATES
+from victor_spark.commands.options import Command, Group, option, switch
+from victor_spark.configuration import positive
 from victor_spark.errors import EXIT_DONE, UsageError
 
 OPTIONS: Final = (
@@ -30,7 +31,7 @@ OPTIONS: Final = (
     option("--offset BYTE", "open only the record at this offset of the archive", int),
     CLEANER,
     TEMPLATES,
-    Group("reading", *RECORDS, MAX_BYTES, BASE_URL),
+    READING,
     Group(
         "server",
         option("--port PORT", "0: any free port", int, default=0),

@@ -1,21 +1,16 @@
-"""The parts of a command: `Command`, its options (an entry of a table each), and the types of their values.
-
-The type of a value is a function: it reads the text of an argument, and raises UsageError for an invalid one.
-"""
+"""The parts of a command: `Command` and its options. Options of a request are fields with a `setting`."""
 
 import argparse
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from victor_spark import errors
-from victor_spark.errors import UsageError
+from victor_spark.configuration import Setting, n_bytes, size
 
-MAX_SECONDS: Final = 1e6
 _PERCENT: Final = re.compile(r"%(?!\()")
 
 
@@ -98,6 +93,38 @@ def switch(flag: str, help_: str, value: object = True, **how: Any) -> Option:
     return Option(flag, {"help": help_, "action": "store_const", "const": value, **how})
 
 
+def headed(kind: type) -> tuple[Group, ...]:
+    """The options of a dataclass in groups; a field's `setting` begins a group if it has a heading."""
+    found: list[tuple[str, list[Option | OneOf]]] = []
+    for name, chosen in _settings(kind).items():
+        if chosen.heading:
+            found.append((chosen.heading, []))
+        found[-1][1].append(of(kind, name))
+    return tuple(Group(heading, *options) for heading, options in found)
+
+
+def of(kind: type, name: str) -> Option | OneOf:
+    """The option that sets a field of a dataclass, or two that exclude each other."""
+    chosen = _settings(kind)[name]
+    if chosen.kind is None:
+        return switch(chosen.flag, chosen.help, value=not chosen.default, dest=name)
+    shown = f" (default: {_shown(chosen)})" if chosen.default and "default" not in chosen.help else ""
+    made = option(chosen.flag, f"{chosen.help}{shown}", chosen.kind, dest=name, **chosen.how)
+    return OneOf(switch(*chosen.instead, dest=name), made) if chosen.instead else made
+
+
+def _settings(kind: type) -> dict[str, Setting]:
+    return {
+        one.name: one.metadata[Setting.__name__] for one in fields(kind) if Setting.__name__ in one.metadata
+    }
+
+
+def _shown(chosen: Setting) -> str:
+    if isinstance(chosen.default, tuple):
+        return ",".join(map(str, chosen.default))
+    return size(chosen.default) if chosen.kind is n_bytes else f"{chosen.default}".removesuffix(".0")
+
+
 OVERWRITE: Final = switch("--overwrite", "replace files of an earlier command in --output")
 
 
@@ -136,31 +163,3 @@ def command_line(start: str, arguments: argparse.Namespace, *names: str) -> str:
             values = [] if value is True else value if isinstance(value, list) else [value]
             words += [Path(each).name if isinstance(each, str) else str(each) for each in values]
     return shlex.join(words)
-
-
-def probability(text: str, most: float = 1.0) -> float:
-    """A number from 0 to 1, or to another maximum."""
-    with suppress(ValueError):
-        if 0 <= (value := float(text)) <= most:
-            return value
-    raise UsageError(f"{text!r} is not a number between 0 and {most:g}")
-
-
-def seconds(text: str) -> float:
-    """A number of seconds, a million at most."""
-    return probability(text, MAX_SECONDS)
-
-
-def positive(text: str) -> int:
-    """A whole number of 1 or more."""
-    if not text.isdecimal() or not int(text):
-        raise UsageError(f"{text!r} is not a whole number of 1 or more")
-    return int(text)
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """Whole numbers separated by commas."""
-    try:
-        return tuple(int(number) for number in text.split(","))
-    except ValueError:
-        raise UsageError(f"{text!r} is not a list of whole numbers such as 200,203") from None

@@ -21,7 +21,8 @@ from typing import Any, Final
 from victor_spark import pipeline
 from victor_spark.commands import clean
 from victor_spark.commands.clean import ALL
-from victor_spark.commands.options import Command, Group, option, positive, switch
+from victor_spark.commands.options import Command, Group, option, switch
+from victor_spark.configuration import positive
 from victor_spark.errors import EXIT_DONE, BudgetError, UsageError
 from victor_spark.logs import clock, log
 

@@ -6,8 +6,8 @@ from dataclasses import fields
 from typing import Final
 
 from victor_spark.commands.clean import MASTER
-from victor_spark.commands.options import Command, option, positive, probability, switch
-from victor_spark.configuration import n_bytes
+from victor_spark.commands.options import Command, option, switch
+from victor_spark.configuration import n_bytes, positive, probability
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.request import EXPORTS, FILE_BYTES, ExportRequest
 from victor_spark.warc.headers import tokens

@@ -10,7 +10,8 @@ from typing import Final
 
 from victor_spark import resources
 from victor_spark.commands.clean import MASTER
-from victor_spark.commands.options import Command, option, positive
+from victor_spark.commands.options import Command, option
+from victor_spark.configuration import positive
 from victor_spark.errors import EXIT_DONE, InputError
 from victor_spark.extractors import victor
 from victor_spark.hosts import registered_domain

@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +14,11 @@ import pyarrow.parquet as pq
 from victor_spark import configuration, hosts, resources
 from victor_spark.commands import clean
 from victor_spark.commands.clean import LIMITS, MASTER, READING
-from victor_spark.commands.options import OVERWRITE, Command, Group, option, positive, switch
+from victor_spark.commands.options import OVERWRITE, Command, Group, option, switch
+from victor_spark.configuration import positive
 from victor_spark.errors import EXIT_DONE, InputError, UsageError, suggestion
 from victor_spark.evaluation import gold, template_gain
 from victor_spark.logs import track
-from victor_spark.pipeline import Settings
 from victor_spark.templates import table
 from victor_spark.templates.mine import MAX_PAGES, MiningSettings
 from victor_spark.templates.tokens import VIEWS
@@ -105,7 +104,7 @@ def mine(arguments: argparse.Namespace) -> int:
 
     mining = {"view": arguments.view, "patterns": tuple(arguments.pattern), "min_pages": arguments.min_pages}
     request = MiningRequest(
-        clean=replace(clean.requested(arguments), cleaning=Settings(arguments.cleaner or "victor")),
+        clean=clean.requested(arguments),
         mining=configuration.merged(MiningSettings(), {}, mining),
         grouping=arguments.group_by,
         max_pages=arguments.max_pages_per_site,

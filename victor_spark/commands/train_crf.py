@@ -27,6 +27,7 @@ from victor_spark import resources
 from victor_spark.blocks import OTHER
 from victor_spark.commands import options
 from victor_spark.commands.options import Command, option
+from victor_spark.configuration import positive, probability
 from victor_spark.errors import EXIT_DONE, InputError, UsageError, suggestion
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures, pictures, report
 from victor_spark.evaluation.cross_validation import Results
@@ -65,10 +66,10 @@ OPTIONS: Final = (
     option("--start-from MODEL", "adapt this model: victor, victor-2008, or a model directory"),
     option("--without NAME...", "leave out these features, for an ablation"),
     option("--folds K", f"folds by site; 0: none (default: {FOLDS}; {FOLDS_OF_FEW} with --start-from)", int),
-    option("--jobs N", "folds that are trained concurrently", options.positive, default=1),
+    option("--jobs N", "folds that are trained concurrently", positive, default=1),
     option("--algorithm", "lbfgs, or averaged perceptron", choices=sorted(ALGORITHMS), default="lbfgs"),
-    option("--iterations N", _MAXIMUM, options.positive),
-    option("--strength X", f"weight of the new pages (default: {STRENGTH})", options.probability),
+    option("--iterations N", _MAXIMUM, positive),
+    option("--strength X", f"weight of the new pages (default: {STRENGTH})", probability),
 )
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from victor_spark import resources
-from victor_spark.commands.options import OVERWRITE, Command, command_line, option, positive, switch
+from victor_spark.commands.options import OVERWRITE, Command, command_line, option, switch
+from victor_spark.configuration import positive
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, report
 from victor_spark.evaluation.gold import GoldPage

@@ -9,9 +9,10 @@ from victor_spark.blocks import Cleaner, Page, Scores
 from victor_spark.evaluation.cross_validation import Train
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.extractors import CLEANERS, CRF_CLEANERS, MODELS, victor
-from victor_spark.model import decision, files
+from victor_spark.model import files
 from victor_spark.model.crf import Model
 from victor_spark.model.features import FeatureTable
+from victor_spark.settings import PREFERENCES
 from victor_spark.train import crf as training
 from victor_spark.train.crf import TrainingPage
 from victor_spark.train.crfsuite import Progress, TrainingOptions
@@ -60,6 +61,6 @@ def with_preferences(cleaners: Mapping[str, Cleaner]) -> dict[str, Cleaner]:
 
     return dict(cleaners) | {
         f"{victor.NAME} --prefer {preference}": partial(preferring, cleaners[victor.NAME], beta)
-        for preference, beta in decision.PREFERENCES.items()
+        for preference, beta in PREFERENCES.items()
         if victor.NAME in cleaners
     }

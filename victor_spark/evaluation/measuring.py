@@ -19,6 +19,7 @@ from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import Counts, Overlap
 from victor_spark.extractors import models_of
 from victor_spark.preparation import handed_over
+from victor_spark.settings import Settings
 
 BLOCKS: Final = "blocks"
 """Victor's block measures; all others are overlaps of two texts."""
@@ -108,7 +109,7 @@ def plan(
     if model and len(fitting) != 1:
         found = ", ".join(fitting) or "none"
         raise UsageError(f"--model {model} needs one cleaner with a model in --cleaner, not {found}")
-    settings = (pipeline.Settings(name, model=model if name in fitting else None) for name in names)
+    settings = (Settings(name, model=model if name in fitting else None) for name in names)
     models = {each.cleaner: pipeline.models(each) for each in settings}
     return Plan(names, tuple(dict.fromkeys(cleaned)), tuple(wanted) or tuple(MEASURES), models)
 
@@ -137,7 +138,7 @@ def cleaners_of(plan: Plan) -> dict[str, Clean]:
 
 def cleaner(name: str, models: Mapping[str, bytes]) -> Clean:
     """A cleaner of ours, a peer or a cascade, as the pipeline runs it, from html to document."""
-    run = pipeline.cleaning(pipeline.Settings(name), models)
+    run = pipeline.cleaning(Settings(name), models)
     run(handed_over(b"<p>The first page loads resources.</p>", None))
 
     def clean(page: GoldPage) -> Output:

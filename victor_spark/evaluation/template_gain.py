@@ -23,6 +23,7 @@ from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.extractors import template
 from victor_spark.logs import track
 from victor_spark.preparation import handed_over
+from victor_spark.settings import Settings
 from victor_spark.templates import coverage, table, tokens
 from victor_spark.templates.mine import MiningSettings, mine, sample
 from victor_spark.templates.table import Mined
@@ -77,11 +78,11 @@ def gains(
     `models_for`: the models for the pages of a site (default: the shipped ones).
     """
     ordered = sorted(pages, key=lambda site: -len(pages[site]))
-    shipped = pipeline.models(pipeline.Settings(cleaner))
+    shipped = pipeline.models(Settings(cleaner))
     for site in track(ordered, f"sites, {cleaner}", len(ordered)):
         own = pages[site]
         models = models_for(own) if models_for else shipped
-        documents = cleaned(own, pipeline.Settings(cleaner), models)
+        documents = cleaned(own, Settings(cleaner), models)
         found = mine(site, sample(view_of(mining.view, document) for document in documents), mining)
         outputs = {ALL_TEXT: cleaned(own, pipeline.EVERYTHING, models), cleaner: documents}
         with written(found, grouping) as path:
@@ -91,23 +92,21 @@ def gains(
         yield SiteGain(site, len(own), len(found.templates), found.status, qualities)
 
 
-def cleaned(
-    pages: Sequence[GoldPage], settings: pipeline.Settings, models: Mapping[str, bytes]
-) -> list[Document]:
+def cleaned(pages: Sequence[GoldPage], settings: Settings, models: Mapping[str, bytes]) -> list[Document]:
     """The pages, cleaned with these models."""
     clean = pipeline.cleaning(settings, models)
     return [clean(record(page)) for page in pages]
 
 
-def ways(cleaner: str, view: str, path: str) -> dict[str, pipeline.Settings]:
+def ways(cleaner: str, view: str, path: str) -> dict[str, Settings]:
     """The ways to clean with a templates table that are compared with the cleaner alone."""
-    with_cleaner = pipeline.Settings(cleaner, templates=path)
+    with_cleaner = Settings(cleaner, templates=path)
     if view == tokens.CLEANED:
         return {f"{cleaner}, then templates": with_cleaner}
     return {
-        TEMPLATES: pipeline.Settings(template.NAME, templates=path),
+        TEMPLATES: Settings(template.NAME, templates=path),
         f"{cleaner}, then templates": with_cleaner,
-        f"templates, then {cleaner}": pipeline.Settings(f"{template.NAME}+{cleaner}", templates=path),
+        f"templates, then {cleaner}": Settings(f"{template.NAME}+{cleaner}", templates=path),
     }
 
 

@@ -13,6 +13,7 @@ from victor_spark.blocks import OTHER, Bool, Cleaner, Page, Scores, by_rule
 from victor_spark.errors import UsageError
 from victor_spark.extractors import cascade
 from victor_spark.model.decision import n_words
+from victor_spark.settings import StrPath
 from victor_spark.templates import coverage
 
 NAME: Final = "template"
@@ -35,7 +36,7 @@ class Guard:
 GUARD: Final = Guard()
 
 
-def check(cleaner: str, templates: str | None) -> None:
+def check(cleaner: str, templates: StrPath | None) -> None:
     """Raises UsageError if the cleaner needs a templates table and none is given."""
     if NAME in cascade.parts(cleaner) and not templates:
         raise UsageError(f"the cleaner {cleaner} needs a templates table: --templates FILE")

@@ -49,9 +49,6 @@ _POWERS: Final = np.linspace(0, 1, LEVELS + 1) ** 0.65
 WIDE: Final = np.diff(_POWERS / (_POWERS + _POWERS[::-1]))
 """The probability of each level of u if its log-odds have a wider logistic distribution than a uniform u."""
 
-PREFERENCES: Final = {"precision": 0.5, "recall": 2.0}
-"""Values of `--prefer` and their beta: within 0.001 of the best F0.5 and F2 (docs/quality.md)."""
-
 
 def expected_f1(marginals: Float64, words: Float64, kept: Bool) -> float:
     """The expected F1 by words of `kept`, u uniform; 0 where nothing is kept."""

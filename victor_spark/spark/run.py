@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from os import fspath
 from typing import Any
 from uuid import uuid4
 
@@ -39,7 +40,7 @@ def run(request: CleanRequest) -> dict[str, Any]:
     if request.sites.by_site:
         models |= victor.site_model()
         if sites := request.cleaning.sites:
-            earlier = SiteTable(sites, models[victor.SITE_TABLE])
+            earlier = SiteTable(fspath(sites), models[victor.SITE_TABLE])
             if earlier.files.grouping != request.sites.grouping:
                 raise UsageError(f"{sites} has the grouping {earlier.files.grouping}: give it as --group-by")
     shards = plan.collect(request.inputs, request.base_url)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from victor_spark.configuration import Size
+from victor_spark.configuration import Size, n_bytes, names, numbers, setting
 from victor_spark.errors import UsageError, suggestion
 from victor_spark.warc import storage
 from victor_spark.warc.file_types import ShardKind
@@ -64,10 +64,19 @@ class ReadOptions:
     no row. With "conversion" in `record_types`, texts of WET files are pages; these files have no others.
     """
 
-    statuses: tuple[int, ...] = (200,)
-    mime_types: tuple[str, ...] = HTML_TYPES
-    record_types: tuple[str, ...] = ("response",)
-    max_bytes: Size = MAX_PAGE_BYTES
+    statuses: tuple[int, ...] = setting(
+        (200,),
+        "--status N,N",
+        "HTTP statuses",
+        numbers,
+        heading="reading",
+        instead=("--all-statuses", "pages of any HTTP status", ALL_STATUSES),
+    )
+    mime_types: tuple[str, ...] = setting(HTML_TYPES, "--mime TYPE,TYPE", "media types that are pages", names)
+    record_types: tuple[str, ...] = setting(
+        ("response",), "--record-types TYPE,TYPE", "WARC types of pages", names
+    )
+    max_bytes: Size = setting(MAX_PAGE_BYTES, "--max-bytes SIZE", "larger pages: status oversize", n_bytes)
 
     def __post_init__(self) -> None:
         for name in self.record_types:
