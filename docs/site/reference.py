@@ -5,10 +5,11 @@ python docs/site/reference.py     writes the tables of docs/output.md again
 
 import argparse
 import dataclasses
+import inspect
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,6 @@ from victor_spark.statuses import STATUSES  # noqa: E402
 
 OUTPUT: Final = ROOT / "docs" / "output.md"
 API: Final = {
-    "Cleaning": [f"victor_spark.{name}" for name in victor_spark.__all__ if not name.startswith("_")],
     "Results": ["document.Document", "document.Block", "metadata.extract.Metadata", "pipeline.PageCleaner"],
     "Errors": ["errors"],
     "Spark": ["spark.datasource.register", "spark.session.session", "spark.java.ensure_java_home"],
@@ -163,13 +163,28 @@ def _toml(value: object) -> str:
 
 def api() -> str:
     """The page of functions and classes, which mkdocstrings fills from the docstrings."""
-    lines = ["# Functions and classes\n", "[Python](../python.md) has examples.\n"]
+    lines = ["# Functions and classes\n", "[Python](../python.md) has examples.\n", "## Cleaning\n"]
+    functions = (getattr(victor_spark, name) for name in victor_spark.__all__)
+    lines += [_function(function) for function in functions if callable(function)]
     for heading, names in API.items():
         lines.append(f"## {heading}\n")
-        for name in names:
-            path = name if name.startswith("victor_spark.") else f"victor_spark.{name}"
-            lines.append(f"::: {path}\n")
+        lines += [f"::: victor_spark.{name}\n" for name in names]
     return "\n".join(lines)
+
+
+def _function(function: Callable[..., object]) -> str:
+    """A function whose signature exists at run time only."""
+    own = inspect.signature(function)
+    kind, keywords = None, []
+    for one in own.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and kind is not one.KEYWORD_ONLY:
+            keywords.append("*")
+        kind = one.kind
+        keywords.append(str(one).replace("collections.abc.", "").replace("os.", ""))
+    parameters = "".join(f"\n    {one}," for one in keywords)
+    returned = str(own.return_annotation).strip("'")
+    name, text = function.__name__, inspect.getdoc(function)
+    return f"### `{name}`\n\n```python\n{name}({parameters}\n) -> {returned}\n```\n\n{text}\n"
 
 
 def columns() -> str:
