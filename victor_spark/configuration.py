@@ -12,7 +12,7 @@ import typing
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from victor_spark import resources
 from victor_spark.errors import ConfigurationError, UsageError, suggestion
@@ -77,22 +77,6 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(name.strip().lower() for name in text.split(",") if name.strip())
 
 
-class Setting(NamedTuple):
-    """The option of a field: the arguments of `commands.options.option`, or of `switch` if `kind` is None.
-
-    `heading`: this field and those after it stand below it in the help. `instead`: the flag, the help and the
-    value of a switch that sets the same field.
-    """
-
-    default: Any
-    flag: str
-    help: str
-    kind: Callable[[str], Any] | None
-    how: Mapping[str, Any]
-    heading: str
-    instead: tuple[str, str, Any] | None
-
-
 def setting(
     default: Any,
     flag: str,
@@ -104,9 +88,15 @@ def setting(
     compare: bool = True,
     **how: Any,
 ) -> Any:
-    """A field of a dataclass with its built-in value and its option: the only entry of both."""
-    option = Setting(default, flag, help_, kind, how, heading, instead)
-    return dataclasses.field(default=default, compare=compare, metadata={Setting.__name__: option})
+    """A field of a dataclass with its built-in value and its option, which `commands.options.of` makes.
+
+    `kind`: the type of the option's value; None: a switch. `heading`: this field and those after it stand
+    below it in the help. `instead`: flag, help and value of a switch for the same field. `how`: other
+    arguments of argparse.
+    """
+    option = {"default": default, "flag": flag, "help": help_, "kind": kind}
+    option |= {"heading": heading, "instead": instead, "how": how}
+    return dataclasses.field(default=default, compare=compare, metadata=option)
 
 
 def toml(path: Path) -> dict[str, Any]:

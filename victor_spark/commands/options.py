@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from victor_spark import errors
-from victor_spark.configuration import Setting, n_bytes, size
+from victor_spark.configuration import n_bytes, size
 
 _PERCENT: Final = re.compile(r"%(?!\()")
 
@@ -96,33 +96,29 @@ def switch(flag: str, help_: str, value: object = True, **how: Any) -> Option:
 def headed(kind: type) -> tuple[Group, ...]:
     """The options of a dataclass in groups; a field's `setting` begins a group if it has a heading."""
     found: list[tuple[str, list[Option | OneOf]]] = []
-    for name, chosen in _settings(kind).items():
-        if chosen.heading:
-            found.append((chosen.heading, []))
-        found[-1][1].append(of(kind, name))
+    for one in fields(kind):
+        if heading := one.metadata["heading"]:
+            found.append((heading, []))
+        found[-1][1].append(of(kind, one.name))
     return tuple(Group(heading, *options) for heading, options in found)
 
 
 def of(kind: type, name: str) -> Option | OneOf:
-    """The option that sets a field of a dataclass, or two that exclude each other."""
-    chosen = _settings(kind)[name]
-    if chosen.kind is None:
-        return switch(chosen.flag, chosen.help, value=not chosen.default, dest=name)
-    shown = f" (default: {_shown(chosen)})" if chosen.default and "default" not in chosen.help else ""
-    made = option(chosen.flag, f"{chosen.help}{shown}", chosen.kind, dest=name, **chosen.how)
-    return OneOf(switch(*chosen.instead, dest=name), made) if chosen.instead else made
+    """The option that a field's `setting` describes, or two that exclude each other."""
+    (chosen,) = [one.metadata for one in fields(kind) if one.name == name]
+    flag, help_, default = chosen["flag"], chosen["help"], chosen["default"]
+    if chosen["kind"] is None:
+        return switch(flag, help_, value=not default, dest=name)
+    if default and "default" not in help_:
+        help_ = f"{help_} (default: {_shown(default, chosen['kind'])})"
+    made = option(flag, help_, chosen["kind"], dest=name, **chosen["how"])
+    return OneOf(switch(*chosen["instead"], dest=name), made) if chosen["instead"] else made
 
 
-def _settings(kind: type) -> dict[str, Setting]:
-    return {
-        one.name: one.metadata[Setting.__name__] for one in fields(kind) if Setting.__name__ in one.metadata
-    }
-
-
-def _shown(chosen: Setting) -> str:
-    if isinstance(chosen.default, tuple):
-        return ",".join(map(str, chosen.default))
-    return size(chosen.default) if chosen.kind is n_bytes else f"{chosen.default}".removesuffix(".0")
+def _shown(default: Any, kind: Callable[[str], Any]) -> str:
+    if isinstance(default, tuple):
+        return ",".join(map(str, default))
+    return size(default) if kind is n_bytes else f"{default}".removesuffix(".0")
 
 
 OVERWRITE: Final = switch("--overwrite", "replace files of an earlier command in --output")
