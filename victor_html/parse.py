@@ -136,7 +136,7 @@ def _tables() -> _Tables:
     table, named, classes = elements(), references(), byte_classes()
     return _Tables(
         _views(classes, table.slots, table.slot_names, table.contents),
-        _views(table.flags, table.starts, table.ends),
+        _views(classes, table.flags, table.starts, table.ends),
         _views(
             *(classes, table.flags, table.letters, table.letter_ends),
             *(named.slots, named.rows, named.expansions, named.c1),
