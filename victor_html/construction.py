@@ -762,7 +762,6 @@ class Builder:
 
     @cython.cfunc
     def _start_before_html(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        """As all functions of start tags, of a mode; True: to be seen again in the next mode."""
         if name == num.HTML:
             self._insert(name, t)
             self.mode = num.BEFORE_HEAD
@@ -886,6 +885,7 @@ class Builder:
 
     @cython.cfunc
     def _start(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
+        """A start tag, by the function of the insertion mode: True means to reprocess it in the next mode."""
         again: cython.bint = True
         if self.leaves_nothing and self._is_in_foreign() and self._start_in_foreign(name, t):
             return
@@ -1294,6 +1294,7 @@ class Builder:
 
     @cython.cfunc
     def _end(self, name: cython.int) -> cython.void:
+        """An end tag, by the function of the insertion mode: True means to reprocess it in the next mode."""
         again: cython.bint = True
         while again and not self.aside:
             mode = self.mode
@@ -1329,10 +1330,7 @@ class Builder:
 
     @cython.cfunc
     def _end_before_head(self, name: cython.int) -> cython.bint:
-        """In the modes `before html` and `before head`, whose rules are the same.
-
-        As all functions of end tags, of a mode: True: to be seen again in the next mode.
-        """
+        """In the modes `before html` and `before head`, whose rules are the same."""
         if name != num.HEAD and name != num.BODY and name != num.HTML and name != num.BR:
             return False
         self._anything_else()
@@ -1361,7 +1359,7 @@ class Builder:
 
     @cython.cfunc
     def _end_in_body(self, name: cython.int) -> cython.bint:
-        """13.2.6.4.7, by what ENDS says of the element; True: to be seen again in the next mode."""
+        """13.2.6.4.7, by what ENDS says of the element."""
         what: cython.int = self.ends[name] if name > 0 else 0
         if what == num.END_ORDINARY:
             self._any_other_end_tag(name)
@@ -1587,7 +1585,6 @@ class Builder:
 
     @cython.cfunc
     def _start_in_template(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        """A start tag right inside a template; True: to be seen again in the mode that it asks for."""
         if self._flags(name) & num.HEAD_CONTENT:
             self._start_in_head(name, t)
             return False
