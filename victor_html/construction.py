@@ -1160,6 +1160,37 @@ class Builder:
         return True
 
     @cython.cfunc
+    def _start_in_caption(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+        if self._flags(name) & num.TABLE_PART:
+            return self._close_caption()
+        self._start_in_body(name, t)
+        return False
+
+    @cython.cfunc
+    def _close_caption(self) -> cython.bint:
+        if not self._is_in_scope(num.CAPTION, 0, num.TABLE_SCOPE):
+            return False
+        self._generate_implied_end_tags(0)
+        self._pop_until(num.CAPTION)
+        self._clear_active_formatting_to_marker()
+        self.mode = num.IN_TABLE
+        return True
+
+    @cython.cfunc
+    def _start_in_column_group(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+        if name == num.HTML:
+            self._merge_attributes(name, t)
+        elif name == num.COL:
+            self._add(name, t)
+        elif name == num.TEMPLATE:
+            self._start_in_head(name, t)
+        elif self._current() == num.COLGROUP:
+            self._pop()
+            self.mode = num.IN_TABLE
+            return True
+        return False
+
+    @cython.cfunc
     def _start_in_table_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         if self._flags(name) & (num.ROW | num.CELL):
             self._clear_stack_back_to(0, num.ROW_GROUP)
@@ -1214,37 +1245,6 @@ class Builder:
         self._pop()
         self._clear_active_formatting_to_marker()
         self.mode = num.IN_ROW
-
-    @cython.cfunc
-    def _start_in_caption(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        if self._flags(name) & num.TABLE_PART:
-            return self._close_caption()
-        self._start_in_body(name, t)
-        return False
-
-    @cython.cfunc
-    def _close_caption(self) -> cython.bint:
-        if not self._is_in_scope(num.CAPTION, 0, num.TABLE_SCOPE):
-            return False
-        self._generate_implied_end_tags(0)
-        self._pop_until(num.CAPTION)
-        self._clear_active_formatting_to_marker()
-        self.mode = num.IN_TABLE
-        return True
-
-    @cython.cfunc
-    def _start_in_column_group(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        if name == num.HTML:
-            self._merge_attributes(name, t)
-        elif name == num.COL:
-            self._add(name, t)
-        elif name == num.TEMPLATE:
-            self._start_in_head(name, t)
-        elif self._current() == num.COLGROUP:
-            self._pop()
-            self.mode = num.IN_TABLE
-            return True
-        return False
 
     @cython.cfunc
     def _start_after_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
@@ -1447,6 +1447,25 @@ class Builder:
         return False
 
     @cython.cfunc
+    def _end_in_caption(self, name: cython.int) -> cython.bint:
+        if name == num.CAPTION:
+            self._close_caption()
+            return False
+        if name == num.TABLE:
+            return self._close_caption()
+        if name == num.BODY or name == num.HTML or self._flags(name) & num.TABLE_PART:
+            return False
+        return self._end_in_body(name)
+
+    @cython.cfunc
+    def _end_in_column_group(self, name: cython.int) -> cython.bint:
+        if name == num.COL or name == num.TEMPLATE or self._current() != num.COLGROUP:
+            return False
+        self._pop()
+        self.mode = num.IN_TABLE
+        return name != num.COLGROUP
+
+    @cython.cfunc
     def _end_in_table_body(self, name: cython.int) -> cython.bint:
         if self._flags(name) & num.ROW_GROUP or name == num.TABLE:
             if not (
@@ -1489,25 +1508,6 @@ class Builder:
             self._close_cell()
             return True
         return self._end_in_body(name)
-
-    @cython.cfunc
-    def _end_in_caption(self, name: cython.int) -> cython.bint:
-        if name == num.CAPTION:
-            self._close_caption()
-            return False
-        if name == num.TABLE:
-            return self._close_caption()
-        if name == num.BODY or name == num.HTML or self._flags(name) & num.TABLE_PART:
-            return False
-        return self._end_in_body(name)
-
-    @cython.cfunc
-    def _end_in_column_group(self, name: cython.int) -> cython.bint:
-        if name == num.COL or name == num.TEMPLATE or self._current() != num.COLGROUP:
-            return False
-        self._pop()
-        self.mode = num.IN_TABLE
-        return name != num.COLGROUP
 
     # --- what only `follow` reads -----------------------------------------------------------------
 
