@@ -12,20 +12,18 @@ import re
 import cython
 from cython.cimports.victor_html import num
 
+from victor_html.elements import ELEMENTS, HTML_INTEGRATION_POINTS
+
 num.check()
 
-# The values of `is_open` for an open element, beside 1: it is in a drawing or formula; it is there and holds
-# HTML. A template has the sum of _OPEN_TEMPLATE and the insertion mode of its content.
-_OPEN_FOREIGN = cython.declare(cython.int, 2)
-_OPEN_HOLDING = cython.declare(cython.int, 3)
-_OPEN_TEMPLATE = cython.declare(cython.int, 16)
 _HOLDER = cython.declare(cython.int, -1000)
 """Names from here down to twice as low: what holds HTML in a drawing or formula."""
 _REACH = cython.declare(cython.int, 64)
 
 
 _OF_FONT = re.compile(rb"""(?:^|[\s/"'])(?:color|face|size)(?=[\s/=]|$)""", re.IGNORECASE)
-_HOLDS_HTML = (b"mi", b"mo", b"mn", b"ms", b"mtext", b"annotation-xml")
+_HTML_INTEGRATION_POINTS = frozenset(map(ELEMENTS.index, HTML_INTEGRATION_POINTS.split()))
+_MATHML_INTEGRATION_POINTS = (b"mi", b"mo", b"mn", b"ms", b"mtext", b"annotation-xml")
 _NAME_END = re.compile(rb"[\s/>]")
 _HIDDEN = re.compile(rb"""\stype\s*=\s*(?:"hidden"|'hidden'|hidden(?=[\s/]|$))""")
 
@@ -35,10 +33,11 @@ _HIDDEN = re.compile(rb"""\stype\s*=\s*(?:"hidden"|'hidden'|hidden(?=[\s/]|$))""
 class Builder:
     """The tree construction of pages, one after the other: `begin`, then `build` or `follow`.
 
-    `views`: memory views of the fields, from `element_flags` to `formatting`.
+    `views`: memory views of the fields, from `classes` to `formatting`.
     """
 
     buffer: bytes
+    classes: cython.const[cython.uchar][::1]
     element_flags: cython.const[cython.ushort][::1]
     starts: cython.const[cython.uchar][::1]
     ends: cython.const[cython.uchar][::1]
@@ -76,8 +75,8 @@ class Builder:
     n_options: cython.int
 
     def __init__(self, *views: object):
-        self.element_flags, self.starts, self.ends, self.tokens = views[:4]
-        self.nodes, self.stack, self.is_open, self.formatting = views[4:]
+        self.classes, self.element_flags, self.starts, self.ends = views[:4]
+        self.tokens, self.nodes, self.stack, self.is_open, self.formatting = views[4:]
 
     def begin(
         self,
@@ -94,15 +93,15 @@ class Builder:
         self.most_steps = most_steps
         self.most_copied = most_copied
         self.most_nodes = most_nodes
-        self.n_nodes = 2  # 0 is no node, 1 the document
+        self.n_nodes = num.DOCUMENT + 1
         self.mode = num.BEFORE_HTML
         self.depth = self.n_formatting = self.n_open_p = self.n_options = 0
         self.head = self.form = self.place_before = self.templates = self.markers = 0
         self.n_done = self.steps = self.copied = self.merged = 0
         self.fostering = self.drops_line_feed = self.aside = self.leaves_nothing = False
         for k in range(self.nodes.shape[1]):
-            self.nodes[0, k] = 0
-            self.nodes[1, k] = 0
+            self.nodes[num.NO_NODE, k] = 0
+            self.nodes[num.DOCUMENT, k] = 0
 
     @cython.ccall
     def build(self, n_tokens: cython.Py_ssize_t) -> cython.int:
@@ -115,7 +114,7 @@ class Builder:
         for t in range(n_tokens):
             kind = self.tokens[t, num.TOKEN_KIND]
             if self.templates:
-                self._in_template(t)
+                self._skip_in_template(t)
             elif kind == num.TEXT:
                 self._text(t)
             elif kind == num.START:
@@ -139,7 +138,7 @@ class Builder:
             self._end_template()
             self.aside = False
         while self.mode < num.IN_BODY:
-            self._go_on()
+            self._anything_else()
         return -1 if self.aside else self.n_nodes
 
     @cython.ccall
@@ -173,8 +172,8 @@ class Builder:
             self.fostering = False
             self.aside = False
             self.n_done += 1
-        open_as = self.is_open[self.stack[self.depth - 1]] if self.depth else 1
-        return num.PLACE_HTML if open_as >= _OPEN_TEMPLATE else open_as - 1  # in the order of these
+        open_as = self.is_open[self.stack[self.depth - 1]] if self.depth else num.OPEN_HTML
+        return num.PLACE_HTML if open_as >= num.OPEN_TEMPLATE else open_as - num.OPEN_HTML  # in their order
 
     @cython.cfunc
     @cython.inline
@@ -255,7 +254,7 @@ class Builder:
         return self.nodes[self.stack[self.depth - 1], num.NAME] if self.depth else 0
 
     @cython.cfunc
-    def _place(self, target: cython.int) -> cython.int:
+    def _appropriate_place(self, target: cython.int) -> cython.int:
         """The parent of what is inserted at `target`; sets `place_before` (foster parenting)."""
         name: cython.int = self.nodes[target, num.NAME]
         self.place_before = 0
@@ -287,7 +286,9 @@ class Builder:
     def _add(self, name: cython.int, token: cython.Py_ssize_t) -> cython.int:
         """A new element where the standard puts it, not opened."""
         node: cython.int = self._new(name, token)
-        parent: cython.int = self._place(self.stack[self.depth - 1]) if self.depth else 1
+        parent: cython.int = num.DOCUMENT
+        if self.depth:
+            parent = self._appropriate_place(self.stack[self.depth - 1])
         if node:
             self._link(node, parent, self.place_before if self.depth else 0)
         return node
@@ -301,7 +302,7 @@ class Builder:
             return
         node = self._new(0, flags)
         if node:
-            parent = self._place(parent)
+            parent = self._appropriate_place(parent)
             self._link(node, parent, self.place_before)
             self.nodes[node, num.FIRST] = start
             self.nodes[node, num.LAST] = end
@@ -313,7 +314,7 @@ class Builder:
             self.aside = True
             return
         self.stack[self.depth] = node
-        self.is_open[node] = 1
+        self.is_open[node] = num.OPEN_HTML
         self.depth += 1
         if self.nodes[node, num.NAME] == num.P:
             self.n_open_p += 1
@@ -389,31 +390,32 @@ class Builder:
         return self.n_open_p > 0 and self._is_in_scope(num.P, 0, num.BUTTON_SCOPE)
 
     @cython.cfunc
-    def _close_implied(self, but: cython.int) -> cython.void:
+    def _generate_implied_end_tags(self, except_for: cython.int) -> cython.void:
+        """Closes the elements with implied ends, up to one with the name `except_for` (0: none)."""
         name: cython.int = self._current()
-        while name != but and self._flags(name) & num.IMPLIED_END:
+        while name != except_for and self._flags(name) & num.IMPLIED_END:
             self._pop()
             name = self._current()
 
     @cython.cfunc
-    def _close_in_scope(self, name: cython.int, but: cython.int) -> cython.bint:
+    def _close_in_scope(self, name: cython.int, except_for: cython.int) -> cython.bint:
         """Closes an element that is in scope, and those inside it; whether it was."""
         found: cython.bint = self._is_in_scope(name, 0, num.SCOPE)
         if found:
-            self._close_implied(but)
+            self._generate_implied_end_tags(except_for)
             self._pop_until(name)
         return found
 
     @cython.cfunc
     def _close_p(self) -> cython.void:
         if self._p_in_button_scope():
-            self._close_implied(num.P)
+            self._generate_implied_end_tags(num.P)
             self._pop_until(num.P)
 
     # --- active formatting elements ----------------------------------------------------------------
 
     @cython.cfunc
-    def _reconstruct(self) -> cython.void:
+    def _reconstruct_active_formatting(self) -> cython.void:
         k: cython.int = self.n_formatting - 1
         if k < 0 or self.copied > self.most_copied:
             return
@@ -486,13 +488,13 @@ class Builder:
         return True
 
     @cython.cfunc
-    def _mark(self) -> cython.void:
+    def _insert_marker(self) -> cython.void:
         if self.n_formatting < self.most_nodes:
             self.formatting[self.n_formatting] = -1
             self.n_formatting += 1
 
     @cython.cfunc
-    def _clear_to_mark(self) -> cython.void:
+    def _clear_active_formatting_to_marker(self) -> cython.void:
         entry: cython.int = 0
         while self.n_formatting and entry >= 0:
             self.n_formatting -= 1
@@ -525,22 +527,22 @@ class Builder:
         return k if k >= low and self.formatting[k] >= 0 else -1
 
     @cython.cfunc
-    def _adopt(self, name: cython.int) -> cython.void:
+    def _run_adoption_agency(self, name: cython.int) -> cython.void:
         """The adoption agency algorithm for an end tag."""
         current: cython.int = self.stack[self.depth - 1]
         outer: cython.int = 0
         if self._current() == name and self._formatting_place(current) < 0:
             self._pop()
             return
-        while outer < num.ADOPTION_ROUNDS and not self.aside and self._adopt_once(name):
+        while outer < num.ADOPTION_ROUNDS and not self.aside and self._run_adoption_agency_once(name):
             outer += 1
 
     @cython.cfunc
-    def _adopt_once(self, name: cython.int) -> cython.bint:
+    def _run_adoption_agency_once(self, name: cython.int) -> cython.bint:
         """One round of the adoption agency (13.2.6.4.7, step 4); False when it is done."""
         place: cython.int = self._last_formatting(name)
         if place < 0:
-            self._end_ordinary(name)
+            self._any_other_end_tag(name)
             return False
         element = self.formatting[place]
         if not self.is_open[element]:
@@ -550,7 +552,7 @@ class Builder:
             return False
         if self.copied > self.most_copied:
             self._forget(place)
-            self._end_ordinary(name)
+            self._any_other_end_tag(name)
             return False
         furthest: cython.int = -1
         at = self.depth - 1
@@ -571,7 +573,7 @@ class Builder:
         if not last:
             return False
         self._unlink(last)
-        parent = self._place(ancestor)
+        parent = self._appropriate_place(ancestor)
         self._link(last, parent, self.place_before)
         return self._move_into_block(element, block)
 
@@ -609,7 +611,7 @@ class Builder:
                 return 0
             self.formatting[in_list] = copy
             self.is_open[node] = 0
-            self.is_open[copy] = 1
+            self.is_open[copy] = num.OPEN_HTML
             self.stack[k] = copy
             if last == block:
                 self.bookmark = in_list + 1
@@ -646,7 +648,7 @@ class Builder:
             self.stack[k] = self.stack[k - 1]
             k -= 1
         self.stack[k] = copy
-        self.is_open[copy] = 1
+        self.is_open[copy] = num.OPEN_HTML
         self.depth += 1
         return True
 
@@ -679,7 +681,7 @@ class Builder:
                 self.mode = num.IN_BODY
             self._text_in_body(start, end, flags)
             return
-        while white_end < end and self._is_white(self.source[white_end]):
+        while white_end < end and self.classes[self.source[white_end]] & num.IS_WHITE:
             white_end += 1
         if white_end + 1 < end and self.source[white_end] == ord("&"):
             second = self.source[white_end + 1]
@@ -702,13 +704,8 @@ class Builder:
             self._add_text(start, white_end, num.CARE, self.stack[self.depth - 1])
         if white_end < end:
             while self.mode < num.IN_BODY:
-                self._go_on()
+                self._anything_else()
             self._text_in_body(white_end, end, flags)
-
-    @cython.cfunc
-    @cython.inline
-    def _is_white(self, c: cython.uint) -> cython.bint:
-        return c == ord(" ") or c == ord("\n") or c == ord("\t") or c == ord("\r") or c == ord("\f")
 
     @cython.cfunc
     def _without_line_feed(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.int:
@@ -726,7 +723,7 @@ class Builder:
     @cython.cfunc
     def _text_in_body(self, start: cython.int, end: cython.int, flags: cython.int) -> cython.void:
         if start < end:
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._add_text(start, end, flags, self.stack[self.depth - 1])
 
     @cython.cfunc
@@ -741,11 +738,11 @@ class Builder:
         self._text_in_body(start, end, flags)
         self.fostering = False
 
-    # --- before the body -------------------------------------------------------------------------
+    # --- before the body (13.2.6.4.2 to 13.2.6.4.6) ------------------------------------------------
 
     @cython.cfunc
-    def _go_on(self) -> cython.void:
-        """One step towards the body, as when a token comes that belongs there."""
+    def _anything_else(self) -> cython.void:
+        """The rule `anything else` of a mode before the body: one step towards it."""
         mode: cython.int = self.mode
         if mode == num.BEFORE_HTML:
             self._insert(num.HTML, -1)
@@ -764,61 +761,77 @@ class Builder:
             self.mode = num.IN_BODY
 
     @cython.cfunc
-    def _start_before_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        """A start tag in the modes before the body; True: to be seen again in the next mode."""
-        mode: cython.int = self.mode
+    def _start_before_html(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         if name == num.HTML:
-            if mode == num.BEFORE_HTML:
-                self._insert(num.HTML, t)
-                self.mode = num.BEFORE_HEAD
-            else:
-                self._merge(name, t)
+            self._insert(name, t)
+            self.mode = num.BEFORE_HEAD
             return False
-        if mode == num.BEFORE_HEAD and name == num.HEAD:
-            self.head = self._insert(num.HEAD, t)
-            self.mode = num.IN_HEAD
-            return False
-        if mode == num.IN_HEAD or mode == num.AFTER_HEAD:
-            if name == num.HEAD:
-                return False
-            if self._flags(name) & num.HEAD_CONTENT:
-                if mode == num.AFTER_HEAD:
-                    self._push(self.head)
-                self._start_in_head(name, t)
-                if mode == num.AFTER_HEAD:
-                    self._remove_open(self.head)
-                return False
-        if mode == num.IN_HEAD and name == num.NOSCRIPT:
-            self._insert(num.NOSCRIPT, t)
-            self.mode = num.IN_HEAD_NOSCRIPT
-            return False
-        if mode == num.IN_HEAD_NOSCRIPT:
-            if self._flags(name) & num.NOSCRIPT_CONTENT:
-                self._start_in_head(name, t)
-                return False
-            if name == num.HEAD or name == num.NOSCRIPT:
-                return False
-        if mode == num.AFTER_HEAD and name == num.BODY:
-            self._insert(num.BODY, t)
-            self.mode = num.IN_BODY
-            return False
-        self._go_on()
+        self._anything_else()
         return True
 
     @cython.cfunc
-    def _start_in_head(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
-        """Elements of the head, wherever they stand; script, style and noframes leave nothing behind."""
-        if name == num.TEMPLATE and self.leaves_nothing:
-            self.is_open[self._insert(name, t)] = _OPEN_TEMPLATE + num.IN_TEMPLATE
-            self._mark()
+    def _start_before_head(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+        if name == num.HTML:
+            self._merge_attributes(name, t)
+        elif name == num.HEAD:
+            self.head = self._insert(name, t)
+            self.mode = num.IN_HEAD
+        else:
+            self._anything_else()
+            return True
+        return False
+
+    @cython.cfunc
+    def _start_in_head(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+        """Also elements of the head elsewhere; script, style and noframes leave nothing behind."""
+        if name == num.HTML:
+            self._merge_attributes(name, t)
+        elif name == num.TEMPLATE and self.leaves_nothing:
+            self.is_open[self._insert(name, t)] = num.OPEN_TEMPLATE + num.IN_TEMPLATE
+            self._insert_marker()
             self.templates += 1
             self.mode = num.IN_TEMPLATE
         elif name == num.TEMPLATE:
             self.templates = 1
         elif name == num.TITLE:
             self._add_raw(self._add(name, t), t)
-        elif self._flags(name) & num.VOID:
-            self._add(name, t)
+        elif self._flags(name) & num.HEAD_CONTENT:
+            if self._flags(name) & num.VOID:
+                self._add(name, t)
+        elif name == num.NOSCRIPT:
+            self._insert(name, t)
+            self.mode = num.IN_HEAD_NOSCRIPT
+        elif name != num.HEAD:
+            self._anything_else()
+            return True
+        return False
+
+    @cython.cfunc
+    def _start_in_head_noscript(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+        if name == num.HTML:
+            self._merge_attributes(name, t)
+        elif self._flags(name) & num.NOSCRIPT_CONTENT:
+            self._start_in_head(name, t)
+        elif name != num.HEAD and name != num.NOSCRIPT:
+            self._anything_else()
+            return True
+        return False
+
+    @cython.cfunc
+    def _start_after_head(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+        if name == num.HTML:
+            self._merge_attributes(name, t)
+        elif name == num.BODY:
+            self._insert(name, t)
+            self.mode = num.IN_BODY
+        elif self._flags(name) & num.HEAD_CONTENT:
+            self._push(self.head)
+            self._start_in_head(name, t)
+            self._remove_open(self.head)
+        elif name != num.HEAD:
+            self._anything_else()
+            return True
+        return False
 
     @cython.cfunc
     def _add_raw(self, node: cython.int, t: cython.Py_ssize_t) -> cython.void:
@@ -833,7 +846,7 @@ class Builder:
         self.fostering = was
 
     @cython.cfunc
-    def _merge(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
+    def _merge_attributes(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """A second html or body tag: the first gets the attributes that it doesn't have."""
         node: cython.int = self.stack[0 if name == num.HTML else 1]
         token: cython.int = self.nodes[node, num.TOKEN]
@@ -846,8 +859,8 @@ class Builder:
         self.nodes[node, num.TOKEN] = cython.cast(cython.int, t)
 
     @cython.cfunc
-    def _in_template(self, t: cython.Py_ssize_t) -> cython.void:
-        """Inside a template nothing is built; only markers that it may leave behind are counted."""
+    def _skip_in_template(self, t: cython.Py_ssize_t) -> cython.void:
+        """Inside a template, `build` adds nothing; only markers that it may leave behind are counted."""
         name: cython.int = self.tokens[t, num.TOKEN_NAME]
         kind: cython.int = self.tokens[t, num.TOKEN_KIND]
         if name == num.TEMPLATE and kind == num.START:
@@ -861,7 +874,7 @@ class Builder:
         elif (
             name == num.CAPTION
             or self._flags(name) & num.CELL
-            or name in (num.APPLET, num.MARQUEE, num.OBJECT)
+            or (name > 0 and self.starts[name] == num.START_MARKED)
         ):
             if kind == num.START:
                 self.markers += name  # a number of its own, so that only its own end makes it good
@@ -872,6 +885,7 @@ class Builder:
 
     @cython.cfunc
     def _start(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
+        """A start tag, by the function of the insertion mode: True means to reprocess it in the next mode."""
         again: cython.bint = True
         if self.leaves_nothing and self._is_in_foreign() and self._start_in_foreign(name, t):
             return
@@ -880,35 +894,39 @@ class Builder:
             if mode == num.IN_BODY:
                 self._start_in_body(name, t)
                 again = False
-            elif mode == num.IN_TEMPLATE:
-                again = self._start_in_template(name, t)
-            elif mode < num.IN_BODY:
-                again = self._start_before_body(name, t)
-            elif mode >= num.AFTER_BODY:
-                again = name != num.HTML
-                if again:
-                    self.mode = num.IN_BODY
-                else:
-                    self._merge(name, t)
-            elif mode == num.IN_CELL:
-                again = self._start_in_cell(name, t)
-            elif mode == num.IN_ROW:
-                again = self._start_in_row(name, t)
-            elif mode == num.IN_TABLE_BODY:
-                again = self._start_in_tbody(name, t)
+            elif mode == num.BEFORE_HTML:
+                again = self._start_before_html(name, t)
+            elif mode == num.BEFORE_HEAD:
+                again = self._start_before_head(name, t)
+            elif mode == num.IN_HEAD:
+                again = self._start_in_head(name, t)
+            elif mode == num.IN_HEAD_NOSCRIPT:
+                again = self._start_in_head_noscript(name, t)
+            elif mode == num.AFTER_HEAD:
+                again = self._start_after_head(name, t)
             elif mode == num.IN_TABLE:
                 again = self._start_in_table(name, t)
-            elif mode == num.IN_COLUMN_GROUP:
-                again = self._start_in_colgroup(name, t)
-            else:
+            elif mode == num.IN_CAPTION:
                 again = self._start_in_caption(name, t)
+            elif mode == num.IN_COLUMN_GROUP:
+                again = self._start_in_column_group(name, t)
+            elif mode == num.IN_TABLE_BODY:
+                again = self._start_in_table_body(name, t)
+            elif mode == num.IN_ROW:
+                again = self._start_in_row(name, t)
+            elif mode == num.IN_CELL:
+                again = self._start_in_cell(name, t)
+            elif mode == num.IN_TEMPLATE:
+                again = self._start_in_template(name, t)
+            else:
+                again = self._start_after_body(name, t)
 
     @cython.cfunc
     def _start_in_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """13.2.6.4.7: the start tags in the order of the standard; STARTS has the elements of each rule."""
         rule: cython.int = self.starts[name] if name > 0 else num.START_ORDINARY
         if rule == num.START_HTML:  # html, body
-            self._merge(name, t)
+            self._merge_attributes(name, t)
         elif rule == num.START_HEAD:
             self._start_in_head(name, t)
         elif rule == num.START_BLOCK:
@@ -933,34 +951,36 @@ class Builder:
             self._insert(name, t)
         elif rule == num.START_BUTTON:
             self._close_in_scope(num.BUTTON, 0)
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._insert(name, t)
         elif rule == num.START_A:
             self._start_a(t)
         elif rule == num.START_FORMATTING:
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._push_formatting(self._insert(name, t))
         elif rule == num.START_NOBR:
             self._start_nobr(t)
         elif rule == num.START_MARKED:
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._insert(name, t)
-            self._mark()
+            self._insert_marker()
         elif rule == num.START_TABLE:
             self._start_table(t)
-        elif rule == num.START_VOID:
-            self._start_void(name, t)
+        elif rule == num.START_VOID:  # `image` is an img
+            self.aside |= name == num.IMAGE and self.fostering  # lost by the library
+            self._reconstruct_active_formatting()
+            self._add(num.IMG if name == num.IMAGE else name, t)
         elif rule == num.START_INPUT:
             if self._is_in_scope(num.SELECT, 0, num.SCOPE):
                 self._pop_until(num.SELECT)
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._add(name, t)
         elif rule == num.START_VOID_INSIDE:
             self._add(name, t)
         elif rule == num.START_HR:
             self._close_p()
             if self._is_in_scope(num.SELECT, 0, num.SCOPE):
-                self._close_implied(0)
+                self._generate_implied_end_tags(0)
             self._add(name, t)
         elif rule == num.START_RAW:  # textarea; the content of iframe and noembed is dropped
             if name == num.TEXTAREA:
@@ -971,7 +991,7 @@ class Builder:
             self._start_option(t)
         elif rule == num.START_OPTGROUP:
             self._close_option(0)
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._insert(name, t)
         elif rule == num.START_RUBY_BASE:
             self._close_in_ruby(0)
@@ -980,13 +1000,13 @@ class Builder:
             self._close_in_ruby(num.RTC)
             self._insert(name, t)
         elif rule == num.START_DRAWING:  # a leaf that is dropped, except in `follow`
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             if self.leaves_nothing:
                 self._insert_foreign(name, t)
         elif rule == num.START_ELSEWHERE:
             self._start_rare(name, t)
         elif rule == num.START_ORDINARY:
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._insert(name, t)
 
     @cython.cfunc
@@ -1005,20 +1025,20 @@ class Builder:
         place = self._last_formatting(num.A)
         if place >= 0:
             node = self.formatting[place]
-            self._adopt(num.A)
+            self._run_adoption_agency(num.A)
             place = self._formatting_place(node)
             if place >= 0:
                 self._forget(place)
             self._remove_open(node)
-        self._reconstruct()
+        self._reconstruct_active_formatting()
         self._push_formatting(self._insert(num.A, t))
 
     @cython.cfunc
     def _start_nobr(self, t: cython.Py_ssize_t) -> cython.void:
-        self._reconstruct()
+        self._reconstruct_active_formatting()
         if self._is_in_scope(num.NOBR, 0, num.SCOPE):
-            self._adopt(num.NOBR)
-            self._reconstruct()
+            self._run_adoption_agency(num.NOBR)
+            self._reconstruct_active_formatting()
         self._push_formatting(self._insert(num.NOBR, t))
 
     @cython.cfunc
@@ -1032,19 +1052,12 @@ class Builder:
         self.mode = num.IN_TABLE
 
     @cython.cfunc
-    def _start_void(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
-        """An element without an end tag; `image` is an img."""
-        self.aside = self.aside or (name == num.IMAGE and self.fostering)  # lost by the library
-        self._reconstruct()
-        self._add(num.IMG if name == num.IMAGE else name, t)
-
-    @cython.cfunc
     def _start_select(self, t: cython.Py_ssize_t) -> cython.void:
         """Inside another select, it ends that one, and is ignored."""
         if self._is_in_scope(num.SELECT, 0, num.SCOPE):
             self._pop_until(num.SELECT)
         else:
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._insert(num.SELECT, t)
 
     @cython.cfunc
@@ -1053,22 +1066,22 @@ class Builder:
         if self.leaves_nothing:  # the library may search all options before it
             self.n_options += 1
             self.steps += self.n_options
-        self._reconstruct()
+        self._reconstruct_active_formatting()
         self._insert(num.OPTION, t)
 
     @cython.cfunc
-    def _close_option(self, but: cython.int) -> cython.void:
-        """Ends the option that is open; inside a select, all elements with implied ends but `but`."""
+    def _close_option(self, except_for: cython.int) -> cython.void:
+        """Ends the option that is open; inside a select, generates implied end tags."""
         if self._is_in_scope(num.SELECT, 0, num.SCOPE):
-            self._close_implied(but)
+            self._generate_implied_end_tags(except_for)
         elif self._current() == num.OPTION:
             self._pop()
 
     @cython.cfunc
-    def _close_in_ruby(self, but: cython.int) -> cython.void:
-        """Inside a ruby, ends all elements with implied ends but `but`."""
+    def _close_in_ruby(self, except_for: cython.int) -> cython.void:
+        """Inside a ruby, generates implied end tags."""
         if self._is_in_scope(num.RUBY, 0, num.SCOPE):
-            self._close_implied(but)
+            self._generate_implied_end_tags(except_for)
 
     @cython.cfunc
     def _close_item(self, name: cython.int, other: cython.int) -> cython.void:
@@ -1079,7 +1092,7 @@ class Builder:
             self.steps += 1
             found = self.nodes[self.stack[k], num.NAME]
             if found == name or found == other:
-                self._close_implied(found)
+                self._generate_implied_end_tags(found)
                 self._pop_until(found)
                 break
             if (
@@ -1093,7 +1106,7 @@ class Builder:
         self._close_p()
 
     @cython.cfunc
-    def _back_to(self, wanted: cython.int, kind: cython.int) -> cython.void:
+    def _clear_stack_back_to(self, wanted: cython.int, kind: cython.int) -> cython.void:
         """Closes all up to an element, or one with a flag of `kind`, or html."""
         name: cython.int = self._current()
         while self.depth > 1 and not self._is(name, wanted, kind) and name != num.TEMPLATE:
@@ -1104,24 +1117,24 @@ class Builder:
     def _start_in_table(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         is_group: cython.bint = (self._flags(name) & num.ROW_GROUP) != 0
         if name == num.CAPTION:
-            self._back_to(num.TABLE, 0)
-            self._mark()
+            self._clear_stack_back_to(num.TABLE, 0)
+            self._insert_marker()
             self._insert(name, t)
             self.mode = num.IN_CAPTION
         elif name == num.COLGROUP or name == num.COL:
-            self._back_to(num.TABLE, 0)
+            self._clear_stack_back_to(num.TABLE, 0)
             self._insert(num.COLGROUP, t if name == num.COLGROUP else -1)
             self.mode = num.IN_COLUMN_GROUP
             return name == num.COL
         elif self._flags(name) & (num.ROW_GROUP | num.ROW | num.CELL):
-            self._back_to(num.TABLE, 0)
+            self._clear_stack_back_to(num.TABLE, 0)
             self._insert(name if is_group else num.TBODY, t if is_group else -1)
             self.mode = num.IN_TABLE_BODY
             return not is_group
         elif name == num.TABLE:
             if self._is_in_scope(num.TABLE, 0, num.TABLE_SCOPE):
                 self._pop_until(num.TABLE)
-                self._reset_mode()
+                self._reset_insertion_mode()
                 return True
         elif name == num.SCRIPT or name == num.STYLE or name == num.TEMPLATE:
             self._start_in_head(name, t)
@@ -1147,16 +1160,47 @@ class Builder:
         return True
 
     @cython.cfunc
-    def _start_in_tbody(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+    def _start_in_caption(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+        if self._flags(name) & num.TABLE_PART:
+            return self._close_caption()
+        self._start_in_body(name, t)
+        return False
+
+    @cython.cfunc
+    def _close_caption(self) -> cython.bint:
+        if not self._is_in_scope(num.CAPTION, 0, num.TABLE_SCOPE):
+            return False
+        self._generate_implied_end_tags(0)
+        self._pop_until(num.CAPTION)
+        self._clear_active_formatting_to_marker()
+        self.mode = num.IN_TABLE
+        return True
+
+    @cython.cfunc
+    def _start_in_column_group(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+        if name == num.HTML:
+            self._merge_attributes(name, t)
+        elif name == num.COL:
+            self._add(name, t)
+        elif name == num.TEMPLATE:
+            self._start_in_head(name, t)
+        elif self._current() == num.COLGROUP:
+            self._pop()
+            self.mode = num.IN_TABLE
+            return True
+        return False
+
+    @cython.cfunc
+    def _start_in_table_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         if self._flags(name) & (num.ROW | num.CELL):
-            self._back_to(0, num.ROW_GROUP)
+            self._clear_stack_back_to(0, num.ROW_GROUP)
             self._insert(num.TR, t if name == num.TR else -1)
             self.mode = num.IN_ROW
             return name != num.TR
         if self._flags(name) & (num.COLUMNS | num.ROW_GROUP):
             if not self._is_in_scope(0, num.ROW_GROUP, num.TABLE_SCOPE):
                 return False
-            self._back_to(0, num.ROW_GROUP)
+            self._clear_stack_back_to(0, num.ROW_GROUP)
             self._pop()
             self.mode = num.IN_TABLE
             return True
@@ -1165,10 +1209,10 @@ class Builder:
     @cython.cfunc
     def _start_in_row(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
         if self._flags(name) & num.CELL:
-            self._back_to(num.TR, 0)
+            self._clear_stack_back_to(num.TR, 0)
             self._insert(name, t)
             self.mode = num.IN_CELL
-            self._mark()
+            self._insert_marker()
             return False
         if self._flags(name) & (num.COLUMNS | num.ROW_GROUP | num.ROW):
             return self._close_row()
@@ -1179,7 +1223,7 @@ class Builder:
         """Ends the row, if there is one; whether there was."""
         if not self._is_in_scope(num.TR, 0, num.TABLE_SCOPE):
             return False
-        self._back_to(num.TR, 0)
+        self._clear_stack_back_to(num.TR, 0)
         self._pop()
         self.mode = num.IN_TABLE_BODY
         return True
@@ -1196,53 +1240,31 @@ class Builder:
 
     @cython.cfunc
     def _close_cell(self) -> cython.void:
-        self._close_implied(0)
-        self._back_to(0, num.CELL)
+        self._generate_implied_end_tags(0)
+        self._clear_stack_back_to(0, num.CELL)
         self._pop()
-        self._clear_to_mark()
+        self._clear_active_formatting_to_marker()
         self.mode = num.IN_ROW
 
     @cython.cfunc
-    def _start_in_caption(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        if self._flags(name) & num.TABLE_PART:
-            return self._close_caption()
-        self._start_in_body(name, t)
-        return False
-
-    @cython.cfunc
-    def _close_caption(self) -> cython.bint:
-        if not self._is_in_scope(num.CAPTION, 0, num.TABLE_SCOPE):
+    def _start_after_body(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
+        """In the modes `after body` and `after after body`, whose rules are the same."""
+        if name == num.HTML:
+            self._merge_attributes(name, t)
             return False
-        self._close_implied(0)
-        self._pop_until(num.CAPTION)
-        self._clear_to_mark()
-        self.mode = num.IN_TABLE
+        self.mode = num.IN_BODY
         return True
 
     @cython.cfunc
-    def _start_in_colgroup(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        if name == num.HTML:
-            self._merge(name, t)
-        elif name == num.COL:
-            self._add(name, t)
-        elif name == num.TEMPLATE:
-            self._start_in_head(name, t)
-        elif self._current() == num.COLGROUP:
-            self._pop()
-            self.mode = num.IN_TABLE
-            return True
-        return False
-
-    @cython.cfunc
-    def _reset_mode(self) -> cython.void:
+    def _reset_insertion_mode(self) -> cython.void:
         """The insertion mode that the open elements ask for (13.2.4.1)."""
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
         while k >= low:
             self.steps += 1
             name = self.nodes[self.stack[k], num.NAME]
-            if self.is_open[self.stack[k]] >= _OPEN_TEMPLATE:
-                self.mode = self.is_open[self.stack[k]] - _OPEN_TEMPLATE
+            if self.is_open[self.stack[k]] >= num.OPEN_TEMPLATE:
+                self.mode = self.is_open[self.stack[k]] - num.OPEN_TEMPLATE
             elif name == num.TD or name == num.TH:
                 self.mode = num.IN_CELL
             elif name == num.TR:
@@ -1272,66 +1294,86 @@ class Builder:
 
     @cython.cfunc
     def _end(self, name: cython.int) -> cython.void:
+        """An end tag, by the function of the insertion mode: True means to reprocess it in the next mode."""
         again: cython.bint = True
         while again and not self.aside:
             mode = self.mode
             if mode == num.IN_BODY:
                 again = self._end_in_body(name)
-            elif mode < num.IN_BODY:
-                again = self._end_before_body(name)
+            elif mode == num.BEFORE_HTML or mode == num.BEFORE_HEAD:
+                again = self._end_before_head(name)
+            elif mode == num.IN_HEAD:
+                again = self._end_in_head(name)
+            elif mode == num.IN_HEAD_NOSCRIPT:
+                again = self._end_in_head_noscript(name)
+            elif mode == num.AFTER_HEAD:
+                again = self._end_after_head(name)
+            elif mode == num.IN_TABLE:
+                again = self._end_in_table(name)
+            elif mode == num.IN_CAPTION:
+                again = self._end_in_caption(name)
+            elif mode == num.IN_COLUMN_GROUP:
+                again = self._end_in_column_group(name)
+            elif mode == num.IN_TABLE_BODY:
+                again = self._end_in_table_body(name)
+            elif mode == num.IN_ROW:
+                again = self._end_in_row(name)
+            elif mode == num.IN_CELL:
+                again = self._end_in_cell(name)
+            elif mode == num.IN_TEMPLATE:
+                again = False
             elif mode == num.AFTER_BODY and name == num.HTML:
                 self.mode = num.AFTER_AFTER_BODY
                 again = False
-            elif mode == num.IN_TEMPLATE:
-                again = False
-            elif mode >= num.AFTER_BODY:
+            else:  # after body, after after body
                 self.mode = num.IN_BODY
-            elif mode == num.IN_CELL:
-                again = self._end_in_cell(name)
-            elif mode == num.IN_ROW:
-                again = self._end_in_row(name)
-            elif mode == num.IN_TABLE_BODY:
-                again = self._end_in_tbody(name)
-            elif mode == num.IN_TABLE:
-                again = self._end_in_table(name)
-            elif mode == num.IN_COLUMN_GROUP:
-                again = self._end_in_colgroup(name)
-            else:
-                again = self._end_in_caption(name)
 
     @cython.cfunc
-    def _end_before_body(self, name: cython.int) -> cython.bint:
-        mode: cython.int = self.mode
-        if (mode == num.IN_HEAD and name == num.HEAD) or (
-            mode == num.IN_HEAD_NOSCRIPT and name == num.NOSCRIPT
-        ):
-            self._go_on()
+    def _end_before_head(self, name: cython.int) -> cython.bint:
+        """In the modes `before html` and `before head`, whose rules are the same."""
+        if name != num.HEAD and name != num.BODY and name != num.HTML and name != num.BR:
             return False
-        if name == num.BR or (mode != num.IN_HEAD_NOSCRIPT and (name == num.BODY or name == num.HTML)):
-            self._go_on()
-            return True
-        if name == num.HEAD and mode <= num.BEFORE_HEAD:
-            self._go_on()
-            return True
-        return False
+        self._anything_else()
+        return True
+
+    @cython.cfunc
+    def _end_in_head(self, name: cython.int) -> cython.bint:
+        if name != num.HEAD and name != num.BODY and name != num.HTML and name != num.BR:
+            return False
+        self._anything_else()
+        return name != num.HEAD
+
+    @cython.cfunc
+    def _end_in_head_noscript(self, name: cython.int) -> cython.bint:
+        if name != num.NOSCRIPT and name != num.BR:
+            return False
+        self._anything_else()
+        return name == num.BR
+
+    @cython.cfunc
+    def _end_after_head(self, name: cython.int) -> cython.bint:
+        if name != num.BODY and name != num.HTML and name != num.BR:
+            return False
+        self._anything_else()
+        return True
 
     @cython.cfunc
     def _end_in_body(self, name: cython.int) -> cython.bint:
-        """13.2.6.4.7, by what ENDS says of the element; True: to be seen again in the next mode."""
+        """13.2.6.4.7, by what ENDS says of the element."""
         what: cython.int = self.ends[name] if name > 0 else 0
         if what == num.END_ORDINARY:
-            self._end_ordinary(name)
+            self._any_other_end_tag(name)
         elif what == num.END_BLOCK:
             self._close_in_scope(name, 0)
         elif what == num.END_FORMATTING:
-            self._adopt(name)
+            self._run_adoption_agency(name)
         elif what == num.END_P:
             if not self._p_in_button_scope():
                 self._insert(num.P, -1)
             self._close_p()
         elif what == num.END_LI:
             if self._is_in_scope(num.LI, 0, num.LIST_SCOPE):
-                self._close_implied(num.LI)
+                self._generate_implied_end_tags(num.LI)
                 self._pop_until(num.LI)
         elif what == num.END_DD:
             self._close_in_scope(name, name)
@@ -1344,13 +1386,13 @@ class Builder:
                 return False
             self.form = 0
             if node and self._node_in_scope(node):
-                self._close_implied(0)
+                self._generate_implied_end_tags(0)
                 self._remove_open(node)
         elif what == num.END_MARKED:
             if self._close_in_scope(name, 0):
-                self._clear_to_mark()
+                self._clear_active_formatting_to_marker()
         elif what == num.END_BR:
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._add(num.BR, -1)
         elif what == num.END_BODY:  # body, html
             if self._is_in_scope(num.BODY, 0, num.SCOPE):
@@ -1366,8 +1408,8 @@ class Builder:
             self.steps += 1
             name = self.nodes[self.stack[k], num.NAME]
             if self._flags(name) & num.HEADING:
-                self._close_implied(0)
-                self._back_to(0, num.HEADING)
+                self._generate_implied_end_tags(0)
+                self._clear_stack_back_to(0, num.HEADING)
                 self._pop()
                 return
             if self._flags(name) & num.SCOPE:
@@ -1375,14 +1417,14 @@ class Builder:
             k -= 1
 
     @cython.cfunc
-    def _end_ordinary(self, name: cython.int) -> cython.void:
+    def _any_other_end_tag(self, name: cython.int) -> cython.void:
         k: cython.int = self.depth - 1
         low: cython.int = self._low(self.depth)
         while k > low:
             self.steps += 1
             found = self.nodes[self.stack[k], num.NAME]
             if found == name:
-                self._close_implied(name)
+                self._generate_implied_end_tags(name)
                 while self.depth > k:
                     self._pop()
                 return
@@ -1395,7 +1437,7 @@ class Builder:
         if name == num.TABLE:
             if self._is_in_scope(num.TABLE, 0, num.TABLE_SCOPE):
                 self._pop_until(num.TABLE)
-                self._reset_mode()
+                self._reset_insertion_mode()
             return False
         if name == num.BODY or name == num.HTML or self._flags(name) & num.TABLE_PART or name == num.TEMPLATE:
             return False
@@ -1405,7 +1447,26 @@ class Builder:
         return False
 
     @cython.cfunc
-    def _end_in_tbody(self, name: cython.int) -> cython.bint:
+    def _end_in_caption(self, name: cython.int) -> cython.bint:
+        if name == num.CAPTION:
+            self._close_caption()
+            return False
+        if name == num.TABLE:
+            return self._close_caption()
+        if name == num.BODY or name == num.HTML or self._flags(name) & num.TABLE_PART:
+            return False
+        return self._end_in_body(name)
+
+    @cython.cfunc
+    def _end_in_column_group(self, name: cython.int) -> cython.bint:
+        if name == num.COL or name == num.TEMPLATE or self._current() != num.COLGROUP:
+            return False
+        self._pop()
+        self.mode = num.IN_TABLE
+        return name != num.COLGROUP
+
+    @cython.cfunc
+    def _end_in_table_body(self, name: cython.int) -> cython.bint:
         if self._flags(name) & num.ROW_GROUP or name == num.TABLE:
             if not (
                 self._is_in_scope(0, num.ROW_GROUP, num.TABLE_SCOPE)
@@ -1413,7 +1474,7 @@ class Builder:
                 else self._is_in_scope(name, 0, num.TABLE_SCOPE)
             ):
                 return False
-            self._back_to(0, num.ROW_GROUP)
+            self._clear_stack_back_to(0, num.ROW_GROUP)
             self._pop()
             self.mode = num.IN_TABLE
             return name == num.TABLE
@@ -1434,9 +1495,9 @@ class Builder:
     def _end_in_cell(self, name: cython.int) -> cython.bint:
         if name == num.TD or name == num.TH:
             if self._is_in_scope(name, 0, num.TABLE_SCOPE):
-                self._close_implied(0)
+                self._generate_implied_end_tags(0)
                 self._pop_until(name)
-                self._clear_to_mark()
+                self._clear_active_formatting_to_marker()
                 self.mode = num.IN_ROW
             return False
         if name == num.BODY or name == num.HTML or self._flags(name) & num.COLUMNS:
@@ -1448,47 +1509,28 @@ class Builder:
             return True
         return self._end_in_body(name)
 
-    @cython.cfunc
-    def _end_in_caption(self, name: cython.int) -> cython.bint:
-        if name == num.CAPTION:
-            self._close_caption()
-            return False
-        if name == num.TABLE:
-            return self._close_caption()
-        if name == num.BODY or name == num.HTML or self._flags(name) & num.TABLE_PART:
-            return False
-        return self._end_in_body(name)
-
-    @cython.cfunc
-    def _end_in_colgroup(self, name: cython.int) -> cython.bint:
-        if name == num.COL or name == num.TEMPLATE or self._current() != num.COLGROUP:
-            return False
-        self._pop()
-        self.mode = num.IN_TABLE
-        return name != num.COLGROUP
-
     # --- what only `follow` reads -----------------------------------------------------------------
 
     @cython.cfunc
     @cython.inline
     def _is_in_foreign(self) -> cython.bint:
         """Whether the innermost open element belongs to a drawing or formula and holds no HTML."""
-        return self.depth > 0 and self.is_open[self.stack[self.depth - 1]] == _OPEN_FOREIGN
+        return self.depth > 0 and self.is_open[self.stack[self.depth - 1]] == num.OPEN_FOREIGN
 
     @cython.cfunc
     def _insert_foreign(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
         """An element of a drawing or formula, under a name that no element of HTML has."""
-        open_as: cython.int = _OPEN_FOREIGN
+        open_as: cython.int = num.OPEN_FOREIGN
         if name <= 0:
             written = self.buffer[
                 self.tokens[t, num.TOKEN_NAME_START] : self.tokens[t, num.TOKEN_START]
             ].lower()
-            if written in _HOLDS_HTML:
-                name = 2 * _HOLDER + _HOLDS_HTML.index(written)
-                open_as = _OPEN_HOLDING
-        elif name == num.FOREIGNOBJECT or name == num.DESC or name == num.TITLE:
+            if written in _MATHML_INTEGRATION_POINTS:
+                name = 2 * _HOLDER + _MATHML_INTEGRATION_POINTS.index(written)
+                open_as = num.OPEN_HOLDER
+        elif name in _HTML_INTEGRATION_POINTS:
             name = _HOLDER - name
-            open_as = _OPEN_HOLDING
+            open_as = num.OPEN_HOLDER
         elif name != num.SVG:
             name = -name
         self.is_open[self._insert(name, t)] = open_as
@@ -1518,21 +1560,21 @@ class Builder:
         low: cython.int = self._low(self.depth)
         foreign: cython.int = name if name <= 0 or name == num.SVG else -name
         holder: cython.int = _HOLDER - name
-        if name == num.TEMPLATE and (k < 0 or self.is_open[self.stack[k]] != _OPEN_FOREIGN):
+        if name == num.TEMPLATE and (k < 0 or self.is_open[self.stack[k]] != num.OPEN_FOREIGN):
             self._end_template()
             return
-        if k >= 0 and self.is_open[self.stack[k]] in (_OPEN_FOREIGN, _OPEN_HOLDING):
+        if k >= 0 and self.is_open[self.stack[k]] in (num.OPEN_FOREIGN, num.OPEN_HOLDER):
             if name <= 0:
                 written = _NAME_END.split(
                     self.buffer[self.tokens[t, num.TOKEN_NAME_START] : self.tokens[t, num.TOKEN_END]], 1
                 )[0].lower()
-                if written in _HOLDS_HTML:
-                    holder = 2 * _HOLDER + _HOLDS_HTML.index(written)
+                if written in _MATHML_INTEGRATION_POINTS:
+                    holder = 2 * _HOLDER + _MATHML_INTEGRATION_POINTS.index(written)
             if name == num.P or name == num.BR:
                 while self._is_in_foreign():
                     self._pop()
                 k = -1
-            while k >= low and self.is_open[self.stack[k]] in (_OPEN_FOREIGN, _OPEN_HOLDING):
+            while k >= low and self.is_open[self.stack[k]] in (num.OPEN_FOREIGN, num.OPEN_HOLDER):
                 self.steps += 1
                 if self.nodes[self.stack[k], num.NAME] in (foreign, holder):
                     while self.depth > k:
@@ -1543,7 +1585,6 @@ class Builder:
 
     @cython.cfunc
     def _start_in_template(self, name: cython.int, t: cython.Py_ssize_t) -> cython.bint:
-        """A start tag right inside a template; True: to be seen again in the mode that it asks for."""
         if self._flags(name) & num.HEAD_CONTENT:
             self._start_in_head(name, t)
             return False
@@ -1557,7 +1598,7 @@ class Builder:
             self.mode = num.IN_TABLE
         else:
             self.mode = num.IN_BODY
-        self.is_open[self.stack[self.depth - 1]] = _OPEN_TEMPLATE + self.mode
+        self.is_open[self.stack[self.depth - 1]] = num.OPEN_TEMPLATE + self.mode
         return True
 
     @cython.cfunc
@@ -1565,9 +1606,9 @@ class Builder:
         if not self.templates:
             return
         self._pop_until(num.TEMPLATE)
-        self._clear_to_mark()
+        self._clear_active_formatting_to_marker()
         self.templates -= 1
-        self._reset_mode()
+        self._reset_insertion_mode()
 
     @cython.cfunc
     def _start_rare(self, name: cython.int, t: cython.Py_ssize_t) -> cython.void:
@@ -1576,14 +1617,14 @@ class Builder:
             self.aside = True
         elif name == num.XMP or name == num.PLAINTEXT:
             self._close_p()
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._add_raw(self._add(num.PRE, -1), t)
         elif name == num.MATH:
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._insert_foreign(name, t)
         elif name == num.KEYGEN:
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._add(name, t)
         elif name == num.SELECTEDCONTENT:
-            self._reconstruct()
+            self._reconstruct_active_formatting()
             self._insert(name, t)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html.entities import html5
+from string import ascii_letters
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -33,63 +34,97 @@ TOKEN_FLAGS: Final = ("not_white", "care", "after_comment", "attributes", "uncle
 NODE_COLUMNS: Final = ("parent", "first", "last", "next", "previous", "name", "token")
 """A node: its relatives (0: none), its element (0: text), its token (-1: implied). The `first` and `last` of
 a text node are its span in the source, its `token` the flags of its token."""
+REFERENCE_COLUMNS: Final = ("first", "second", "alone")
+"""A character reference: its code point, a second one or 0, whether it stands without a semicolon."""
+SPAN_COLUMNS: Final = ("start", "end")
+"""Where something begins and ends."""
+QUIRKS: Final = ("no", "yes", "unknown")
+"""Whether the document type asks for quirks mode."""
+PLACES: Final = ("html", "foreign", "holder")
+"""Where a token stands: in HTML, in a drawing or formula, in an element there that holds HTML."""
 MODES: Final = (
     "before_html before_head in_head in_head_noscript after_head in_body"
     " in_table in_caption in_column_group in_table_body in_row in_cell"
     " after_body after_after_body in_template"
 ).split(" ")
 """The insertion modes (13.2.4.1), in an order that `<` compares: before the body, in it, after it."""
-BYTE_CLASSES: Final = ("not_white", "care", "care_in_attributes", "white", "letter", "not_plain")
-"""What a byte may be, as bits. `care`: it may have to be resolved or escaped, in text or in attributes;
-`not_plain`: in either, or it is a quote."""
 NOT_PLAIN: Final = b'"&<>\r\xc2'
+_WHITE: Final = b"\t\n\f\r "
+_BYTES: Final = {
+    "not_white": bytes(byte for byte in range(256) if byte not in _WHITE),
+    "care": b"&>\r\xc2",
+    "white": _WHITE,
+    "letter": ascii_letters.encode(),
+    "not_plain": NOT_PLAIN,
+}
+BYTE_CLASSES: Final = tuple(_BYTES)
+"""What a byte may be, as bits; the first two are those of TOKEN_FLAGS. `care`: in text, it may have to be
+resolved or escaped; `not_plain`: there or in an attribute, or it is a quote."""
 
 VOID: Final = "area base basefont bgsound br col embed frame hr img input link meta param source track wbr"
 """Elements without an end tag."""
+DROPPED: Final = "object applet canvas link meta base param source track embed svg template"
+"""Elements that the canonical HTML lacks, beside RAW_TEXT."""
+_SKIPPED_TEXT: Final = "style iframe noembed noframes"
+RAW_TEXT: Final = f"script {_SKIPPED_TEXT}"
+"""Elements that are dropped with their raw text."""
+HTML_INTEGRATION_POINTS: Final = "foreignobject desc title"
+"""Elements of a drawing that hold HTML."""
+_HEADINGS: Final = "h1 h2 h3 h4 h5 h6"
+_BLOCKS: Final = (
+    "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer"
+    " header hgroup main menu nav ol search section summary ul"
+)
+_FORMATTING: Final = "b big code em font i s small strike strong tt u"
+_MARKED: Final = "applet marquee object"
+"""Elements that put a marker into the list of active formatting elements, as cells and captions do."""
+_SCOPE: Final = f"{_MARKED} caption html table td th template select"
+_HEAD_CONTENT: Final = "base basefont bgsound link meta noframes script style template title"
+_COLUMNS: Final = "caption colgroup col"
+_ROW_GROUPS: Final = "tbody tfoot thead"
+_CELLS: Final = "td th"
+_LEFT_TO_LIBRARY: Final = "math plaintext xmp frameset frame selectedcontent keygen"
 
 _FLAGGED: Final = {
     "void": VOID,
     "special": (
         "address applet area article aside base basefont bgsound blockquote body br button caption center col"
         " colgroup dd details dir div dl dt embed fieldset figcaption figure footer form frame frameset"
-        " h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe img input keygen li link listing main marquee"
+        f" {_HEADINGS} head header hgroup hr html iframe img input keygen li link listing main marquee"
         " menu meta nav noembed noframes noscript object ol p param plaintext pre script search section"
         " select source style summary table tbody td template textarea tfoot th thead title tr track ul wbr"
         " xmp"
     ),
-    "scope": "applet caption html table td th marquee object template select",
-    "list_scope": "applet caption html table td th marquee object template select ol ul",
-    "button_scope": "applet caption html table td th marquee object template select button",
+    "scope": _SCOPE,
+    "list_scope": f"{_SCOPE} ol ul",
+    "button_scope": f"{_SCOPE} button",
     "table_scope": "html table template",
     "implied_end": "dd dt li optgroup option p rb rp rt rtc",
-    "dropped": "object applet canvas link meta base param source track embed svg template",
-    "heading": "h1 h2 h3 h4 h5 h6",
-    "columns": "caption colgroup col",
-    "row_group": "tbody tfoot thead",
+    "dropped": DROPPED,
+    "heading": _HEADINGS,
+    "columns": _COLUMNS,
+    "row_group": _ROW_GROUPS,
     "row": "tr",
-    "cell": "td th",
-    "head_content": "title base basefont bgsound link meta noframes script style template",
+    "cell": _CELLS,
+    "head_content": _HEAD_CONTENT,
     "noscript_content": "basefont bgsound link meta noframes style",
     "ends_drawing": (
-        "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
+        f"b big blockquote body br center code dd div dl dt em embed {_HEADINGS} head hr i img li"
         " listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var font"
     ),
 }
 _STARTS: Final = {
-    "block": (
-        "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer"
-        " header hgroup main menu nav ol p search section summary ul"
-    ),
-    "heading": "h1 h2 h3 h4 h5 h6",
+    "block": f"{_BLOCKS} p",
+    "heading": _HEADINGS,
     "preformatted": "pre listing",
     "form": "form",
     "li": "li",
     "dd": "dd dt",
     "button": "button",
     "a": "a",
-    "formatting": "b big code em font i s small strike strong tt u",
+    "formatting": _FORMATTING,
     "nobr": "nobr",
-    "marked": "applet marquee object",
+    "marked": _MARKED,
     "table": "table",
     "void": "area br embed img wbr image",
     "input": "input",
@@ -101,35 +136,31 @@ _STARTS: Final = {
     "option": "option",
     "ruby_base": "rb rtc",
     "ruby_text": "rp rt",
-    "ignored": "caption col colgroup head tbody td tfoot th thead tr",
-    "head": "base basefont bgsound link meta noframes script style template title",
+    "ignored": f"head {_COLUMNS} {_ROW_GROUPS} tr {_CELLS}",
+    "head": _HEAD_CONTENT,
     "html": "html body",
     "drawing": "svg",
-    "elsewhere": "math plaintext xmp frameset frame selectedcontent keygen",
+    "elsewhere": _LEFT_TO_LIBRARY,
 }
 _ENDS: Final = {
-    "block": (
-        "address article aside blockquote button center details dialog dir div dl fieldset figcaption figure"
-        " footer header hgroup listing main menu nav ol pre search section select summary ul"
-    ),
+    "block": f"{_BLOCKS} button listing pre select",
     "form": "form",
     "p": "p",
     "li": "li",
     "dd": "dd dt",
-    "heading": "h1 h2 h3 h4 h5 h6",
-    "formatting": "a b big code em font i nobr s small strike strong tt u",
-    "marked": "applet marquee object",
+    "heading": _HEADINGS,
+    "formatting": f"{_FORMATTING} a nobr",
+    "marked": _MARKED,
     "br": "br",
     "body": "body html",
 }
 _CONTENTS: Final = {
-    "dropped": "style iframe noembed noframes",
+    "dropped": _SKIPPED_TEXT,
     "script": "script",
     "text": "title textarea",
     "foreign": "svg",
-    "elsewhere": "math plaintext xmp frameset frame selectedcontent keygen",
+    "elsewhere": _LEFT_TO_LIBRARY,
 }
-_HOLDS_HTML: Final = "foreignobject desc title"
 ELEMENT_FLAGS: Final = tuple(_FLAGGED)
 STARTS: Final = ("ordinary", *_STARTS)
 """What the start tag of an element does in a body."""
@@ -170,7 +201,7 @@ class Elements(NamedTuple):
 
 
 class References(NamedTuple):
-    """Named character references: hash slots, and rows of (code point, second or 0, stands alone)."""
+    """Named character references: hash slots, and rows of REFERENCE_COLUMNS; what 128 … 159 mean."""
 
     slots: npt.NDArray[np.uint32]
     rows: npt.NDArray[np.int32]
@@ -209,7 +240,7 @@ def elements() -> Elements:
     """The elements' table, made once per process."""
     slots, slot_names = hashed({name: number for number, name in enumerate(ELEMENTS) if number}, 1024)
     contents = _column(_CONTENTS, CONTENTS)
-    contents += ENDS_DRAWING * _is_in(_FLAGGED["ends_drawing"]) + HOLDS_HTML * _is_in(_HOLDS_HTML)
+    contents += ENDS_DRAWING * _is_in(_FLAGGED["ends_drawing"]) + HOLDS_HTML * _is_in(HTML_INTEGRATION_POINTS)
     flags = np.zeros(len(ELEMENTS), dtype=np.uint16)
     for flag, members in _FLAGGED.items():
         flags |= _is_in(members).astype(np.uint16) << ELEMENT_FLAGS.index(flag)
@@ -244,11 +275,11 @@ def references() -> References:
     """The character references of the standard, built once per process."""
     names = tuple(sorted({name.rstrip(";") for name in html5}))
     slots, rows = hashed({name: row for row, name in enumerate(names)}, 8192)
-    expansions = np.zeros((len(names), 3), dtype=np.uint32)
+    expansions = np.zeros((len(names), len(REFERENCE_COLUMNS)), dtype=np.uint32)
     for row, name in enumerate(names):
         points = [ord(letter) for letter in html5.get(name + ";", html5.get(name, ""))]
         expansions[row, : len(points)] = points
-        expansions[row, 2] = name in html5
+        expansions[row, REFERENCE_COLUMNS.index("alone")] = name in html5
     c1 = [ord(bytes([byte]).decode("cp1252", "replace")) for byte in range(128, 160)]
     c1 = [byte if point == 0xFFFD else point for byte, point in enumerate(c1, start=128)]
     return References(slots, rows, expansions, np.array(c1, dtype=np.uint32))
@@ -257,17 +288,9 @@ def references() -> References:
 @cache
 def byte_classes() -> npt.NDArray[np.uint8]:
     """BYTE_CLASSES of each byte."""
-    classes = np.ones(256, dtype=np.uint8)
-    for byte in b"\t\n\f\r ":
-        classes[byte] = 8
-    for byte in b"&>\r\xc2":
-        classes[byte] |= 2
-    for byte in b"&<>\r\xc2":
-        classes[byte] |= 4
-    for byte in NOT_PLAIN:
-        classes[byte] |= 32
-    for letter in range(26):
-        classes[[65 + letter, 97 + letter]] |= 16
+    classes = np.zeros(256, dtype=np.uint8)
+    for bit, members in enumerate(_BYTES.values()):
+        classes[list(members)] |= 1 << bit
     return classes
 
 

@@ -29,6 +29,10 @@ NUMBERS: Final = named(
     {name.upper(): 1 << bit for bit, name in enumerate(tables.TOKEN_FLAGS)},
     {name.upper(): column for column, name in enumerate(tables.NODE_COLUMNS)},
     {f"IS_{name.upper()}": 1 << bit for bit, name in enumerate(tables.BYTE_CLASSES)},
+    {f"REFERENCE_{name.upper()}": column for column, name in enumerate(tables.REFERENCE_COLUMNS)},
+    {f"SPAN_{name.upper()}": column for column, name in enumerate(tables.SPAN_COLUMNS)},
+    {f"QUIRKS_{name.upper()}": number for number, name in enumerate(tables.QUIRKS)},
+    {f"PLACE_{name.upper()}": number for number, name in enumerate(tables.PLACES)},
     {
         "TABLE_PART": sum(
             1 << tables.ELEMENT_FLAGS.index(part) for part in ("columns", "row_group", "row", "cell")
@@ -46,9 +50,10 @@ NUMBERS: Final = named(
     # The adoption agency (13.2.6.4.7): rounds; after how many elements one forgets those that are formatting.
     # How many active formatting elements are alike (13.2.4.3).
     {"ADOPTION_ROUNDS": 8, "ADOPTION_PASSED": 3, "MOST_ALIKE": 3},
-    # Whether the doctype asks for quirks mode; where a token stands (`construction.Builder.follow`).
-    {"QUIRKS_NO": 0, "QUIRKS_YES": 1, "QUIRKS_UNKNOWN": 2},
-    {"PLACE_HTML": 0, "PLACE_FOREIGN": 1, "PLACE_HOLDER": 2},
+    # The first rows of nodes. What an open element is (0: not open): as PLACES; a template has the sum of
+    # OPEN_TEMPLATE and the insertion mode of its content.
+    {"NO_NODE": 0, "DOCUMENT": 1},
+    {"OPEN_HTML": 1, "OPEN_FOREIGN": 2, "OPEN_HOLDER": 3, "OPEN_TEMPLATE": 16},
 )
 globals().update(NUMBERS)
 

@@ -19,6 +19,9 @@ from victor_html.elements import (
     ELEMENTS,
     MOST_ATTRIBUTES,
     NODE_COLUMNS,
+    PLACES,
+    QUIRKS,
+    SPAN_COLUMNS,
     TOKEN_COLUMNS,
     TOKEN_FLAGS,
     TOKEN_KINDS,
@@ -68,8 +71,8 @@ def parse(markup: bytes) -> Parsed:
     doctype = _doctype(markup, room.tokens[: min(n_tokens, _MOST_BEFORE)])
     if doctype and not _HTML.match(doctype):
         return Parsed(None, used)
-    quirks = 1 if not doctype else 0 if _STANDARD.fullmatch(doctype) else 2  # 0 no, 1 yes, 2 not known
-    room.builder.begin(markup, quirks, _steps(markup), _copies(markup), _most_nodes(n_tokens))
+    quirks = "yes" if not doctype else "no" if _STANDARD.fullmatch(doctype) else "unknown"
+    room.builder.begin(markup, QUIRKS.index(quirks), _steps(markup), _copies(markup), _most_nodes(n_tokens))
     return Parsed(room.serialized(markup, doctype) if room.builder.build(n_tokens) >= 0 else None, used)
 
 
@@ -86,11 +89,11 @@ def beyond_budget(markup: bytes) -> str | None:
         room = _Room(n_tags, n_nodes)
         reader, builder = room.tokenizer, room.builder
         reader.begin(markup)
-        builder.begin(markup, 0, _steps(markup), most_copied, n_nodes)
-        at = where = 0
-        while at < len(markup) and where >= 0:
-            at = reader.follow(at, where)
-            where = builder.follow(reader.count())
+        builder.begin(markup, QUIRKS.index("no"), _steps(markup), most_copied, n_nodes)
+        at, place = 0, PLACES.index("html")
+        while at < len(markup) and place >= 0:
+            at = reader.follow(at, place)
+            place = builder.follow(reader.count())
         if most_copied and not (builder.is_beyond() or reader.is_beyond()):
             return None
         builder.end()
@@ -133,7 +136,7 @@ def _tables() -> _Tables:
     table, named, classes = elements(), references(), byte_classes()
     return _Tables(
         _views(classes, table.slots, table.slot_names, table.contents),
-        _views(table.flags, table.starts, table.ends),
+        _views(classes, table.flags, table.starts, table.ends),
         _views(
             *(classes, table.flags, table.letters, table.letter_ends),
             *(named.slots, named.rows, named.expansions, named.c1),
@@ -159,7 +162,7 @@ class _Room:
             *tables.builder, *_views(self.tokens, nodes, stack, is_open, formatting)
         )
         self._nodes = nodes
-        self._names = np.empty((MOST_ATTRIBUTES, 2), dtype=np.int32)
+        self._names = np.empty((MOST_ATTRIBUTES, len(SPAN_COLUMNS)), dtype=np.int32)
         self._output: tuple[memoryview, serializer.Serializer | None] = memoryview(b""), None
 
     def serialized(self, markup: bytes, doctype: bytes) -> str | None:

@@ -1,9 +1,8 @@
 # cython: legacy_implicit_noexcept=True
 """The tree of a page → its canonical HTML (the HTML standard's fragment serialisation, 13.3).
 
-Writes what the parser library's serialiser and `drop_textless` (victor_spark.kernels.source) give together:
-references resolved, the few characters escaped that must be, attributes in double quotes, each name once.
-Cython pure Python mode.
+References are resolved, the few characters escaped that must be, attributes in double quotes, each name once.
+Elements with the flag DROPPED, and hidden inputs, are left out. Cython pure Python mode.
 """
 
 import cython
@@ -60,11 +59,11 @@ class Serializer:
         """Fills `out` with UTF-8, `room` bytes at most; returns its length, -1 if there is no room.
 
         `letters[letter_ends[e]:letter_ends[e + 1]]`: the name of element e; `reference_slots` and
-        `reference_rows`: from the 32-bit FNV-1a hash of a reference's name to its row of `expansions` (code
-        point, second one or 0, whether it stands without a semicolon); `c1`: what the references
-        128 … 159 mean; `names`: room for the places in `out` of the names of a tag's attributes.
+        `reference_rows`: from the 32-bit FNV-1a hash of a reference's name to its row of `expansions`
+        (REFERENCE_COLUMNS); `c1`: what the references 128 … 159 mean; `names`: room for the spans in `out`
+        of the names of a tag's attributes.
         """
-        node: cython.int = self.nodes[1, num.FIRST]
+        node: cython.int = self.nodes[num.DOCUMENT, num.FIRST]
         self.source = source
         self.n = 0
         self.room = room
@@ -88,7 +87,7 @@ class Serializer:
                         self._end_tag(name, self.nodes[node, num.TOKEN])
             while not self.nodes[node, num.NEXT]:
                 node = self.nodes[node, num.PARENT]
-                if node <= 1:
+                if node <= num.DOCUMENT:
                     return self.n
                 if self.n + _ROOM_OF_TEXT > self.room or not self._end_tag(
                     self.nodes[node, num.NAME], self.nodes[node, num.TOKEN]
@@ -172,7 +171,10 @@ class Serializer:
 
     @cython.cfunc
     def _is_hidden(self, begin: cython.Py_ssize_t) -> cython.bint:
-        """Whether the tag written from `begin` on holds type="hidden"."""
+        """Whether the tag written from `begin` on holds type="hidden".
+
+        Not in `_start_tag`, which is compiled to faster code without objects of Python.
+        """
         tag: bytes = bytes(self.out[begin : self.n])
         return b'type="hidden"' in tag.lower()
 
@@ -195,8 +197,8 @@ class Serializer:
                 self.out[at + 1 + i - start] = c + num.SMALL_LETTER if ord("A") <= c <= ord("Z") else c
                 i += 1
             self.n += i - start
-            self.names[n, 0] = cython.cast(cython.int, at)
-            self.names[n, 1] = cython.cast(cython.int, self.n)
+            self.names[n, num.SPAN_START] = cython.cast(cython.int, at)
+            self.names[n, num.SPAN_END] = cython.cast(cython.int, self.n)
             self._put(ord("="))
             self._put(ord('"'))
             while i < end and self._is_white(self.source[i]):
@@ -234,11 +236,13 @@ class Serializer:
     @cython.cfunc
     def _was_there(self, n: cython.int) -> cython.bint:
         """Whether the name of attribute n of this tag is that of one before it."""
-        length: cython.int = self.names[n, 1] - self.names[n, 0]
+        start: cython.int = self.names[n, num.SPAN_START]
+        length: cython.int = self.names[n, num.SPAN_END] - start
         for k in range(n):
-            if self.names[k, 1] - self.names[k, 0] == length:
+            other = self.names[k, num.SPAN_START]
+            if self.names[k, num.SPAN_END] - other == length:
                 j = 0
-                while j < length and self.out[self.names[k, 0] + j] == self.out[self.names[n, 0] + j]:
+                while j < length and self.out[other + j] == self.out[start + j]:
                     j += 1
                 if j == length:
                     return True
@@ -332,7 +336,7 @@ class Serializer:
             return self._numeric_reference(i, end)
         while j < end and j - i <= _LONGEST_REFERENCE:
             c = self.source[j]
-            if not (ord("a") <= c <= ord("z") or ord("A") <= c <= ord("Z") or ord("0") <= c <= ord("9")):
+            if not self._is_alphanumeric(c):
                 break
             code = ((code ^ c) * num.FNV_PRIME) & _LOW_BITS
             j += 1
@@ -342,30 +346,26 @@ class Serializer:
             if j < end and self.source[j] == ord(";"):
                 best = row
                 best_end = j + 1
-            elif self.expansions[row, 2]:
+            elif self.expansions[row, num.REFERENCE_ALONE]:
                 best = row
                 best_end = j
         if best < 0 or (
             self.in_attribute
             and self.source[best_end - 1] != ord(";")
             and best_end < end
-            and self._goes_on(self.source[best_end])
+            and (self.source[best_end] == ord("=") or self._is_alphanumeric(self.source[best_end]))
         ):
             self._put_point(ord("&"))
             return i + 1
-        self._put_point(self.expansions[best, 0])
-        if self.expansions[best, 1]:
-            self._put_point(self.expansions[best, 1])
+        self._put_point(self.expansions[best, num.REFERENCE_FIRST])
+        if self.expansions[best, num.REFERENCE_SECOND]:
+            self._put_point(self.expansions[best, num.REFERENCE_SECOND])
         return best_end
 
     @cython.cfunc
-    def _goes_on(self, c: cython.uint) -> cython.bint:
-        return (
-            c == ord("=")
-            or ord("a") <= c <= ord("z")
-            or ord("A") <= c <= ord("Z")
-            or ord("0") <= c <= ord("9")
-        )
+    @cython.inline
+    def _is_alphanumeric(self, c: cython.uint) -> cython.bint:
+        return (self.classes[c] & num.IS_LETTER) != 0 or ord("0") <= c <= ord("9")
 
     @cython.cfunc
     def _find_reference(self, code: cython.uint) -> cython.int:

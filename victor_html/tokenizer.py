@@ -416,6 +416,7 @@ class Tokenizer:
 
     @cython.cfunc
     def _after_bogus_comment(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Just past the comment at `i` that any '>' ends."""
         end: cython.Py_ssize_t = self.buffer.find(b">", i + 2)
         self.commented = True
         return self.n if end < 0 else end + 1

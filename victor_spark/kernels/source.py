@@ -2,14 +2,15 @@
 
 `drop_textless` drops comments, instructions and elements without text (Victor, section 3.1, step 3). It works
 on the serialiser's output, where tags are balanced, names are lower case, attribute values hold neither `<`
-nor `>` (names may hold `<` and quotes), and text holds them only in raw text elements. Cython pure Python
-mode.
+nor `>` (names may hold `<` and quotes), and text holds them only if it is raw. Cython pure Python mode.
 """
 
 import re
 
 import cython
 from cython.cimports.victor_spark.kernels import num
+
+from victor_html.elements import DROPPED, RAW_TEXT, VOID
 
 num.check()
 
@@ -79,11 +80,10 @@ def _is_wrong(c: cython.uchar, b1: cython.uchar, b2: cython.uchar, b3: cython.uc
     return is_wrong | ((b1 == 0xF0) & (c < 0x90)) | ((b1 == 0xF4) & (c > 0x8F))
 
 
-_RAW_TEXT = frozenset({"script", "style", "iframe", "noembed", "noframes"})
-_NESTING = frozenset({"template", "object", "applet", "svg", "canvas"})
-_VOID = frozenset({"link", "meta", "base", "param", "source", "track", "embed"})
+_RAW_TEXT = frozenset(RAW_TEXT.split())
+_NESTING = frozenset(DROPPED.split()) - frozenset(VOID.split())
 _VERBATIM = frozenset({"xmp", "plaintext"})
-_LISTED = _RAW_TEXT | _NESTING | _VOID | _VERBATIM | {"input"}
+_LISTED = _RAW_TEXT | _VERBATIM | {"input", *DROPPED.split()}
 _IN_SCRIPT = re.compile(r"<!--(?!-?>)|-->|</?script(?=[\s/>])", re.IGNORECASE)
 
 
