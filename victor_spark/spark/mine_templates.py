@@ -38,8 +38,8 @@ from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.tasks import CleanTask, clean_partition, clean_task, grouped
 from victor_spark.statuses import ANSWERED
 from victor_spark.templates import mine, table, tokens
-from victor_spark.templates.coverage import SiteTemplates
 from victor_spark.templates.mine import MAX_PAGES, MiningSettings, Smallest
+from victor_spark.templates.site import SiteTemplates
 from victor_spark.templates.table import NO_TEMPLATES, OK
 from victor_spark.warc import inputs, storage
 from victor_spark.warc.shard import Shard
