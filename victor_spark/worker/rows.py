@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from mmap import mmap
 from typing import Any, Final, TypeVar
 
@@ -91,9 +91,7 @@ class RowBatch:
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
-_PLACE: Final = ("warc_filename", "warc_record_offset", "warc_record_length", "crawl")
-_CONTENT: Final = ("content_digest", "content_mime_type", "content_truncated")
-_COPIED: Final = ("id", "url", "fetch_time", *_PLACE, *_CONTENT)
+_COPIED: Final = tuple(each.name for each in fields(Record) if each.name in tables.MEANINGS)
 
 
 def record_row(record: Record, *, status: str, reason: str | None) -> Row:
