@@ -198,7 +198,7 @@ def _clean(
 
     def check_held() -> None:
         """Raises if the run must not begin another wave."""
-        waves.check_held(files)
+        waves.check_lease(files)
         if this.stop.is_set():
             raise KeyboardInterrupt
 

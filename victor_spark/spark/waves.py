@@ -172,7 +172,7 @@ def rebalanced(pages: DataFrame, file_bytes: int, columns: Iterable[str]) -> Dat
 def commit(writing: Writing, wave: int, written: Written) -> Entry:
     """Publishes a wave's pages and enters the wave in the ledger."""
     spark, files, counts = writing.spark, writing.files, written.counts
-    check_held(files)
+    check_lease(files)
     if counts is None:
         columns = tables.ddl(writing.task.request.schema)
         staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
@@ -195,7 +195,7 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     return entry
 
 
-def check_held(files: Files) -> None:
+def check_lease(files: Files) -> None:
     """OutputError if another run took the output over."""
     if files.lock.lost():
         raise OutputError(f"{files.location}: another run took the output over, as this run's lease expired")
