@@ -8,6 +8,7 @@ that cannot be cleaned raises nothing: its row has a status (statuses.py).
     ├── InputError       a ValueError, too
     │   └── TableError
     ├── OutputError
+    │   └── DiskFullError    exit code 4
     ├── ModelError
     ├── ConfigurationError
     ├── AnnotationError
@@ -91,6 +92,12 @@ class TableError(InputError):
 
 class OutputError(VictorError):
     """The output can't be written, or already holds another run's rows."""
+
+
+class DiskFullError(OutputError):
+    """A disk is full: with room on it, the same command does the rest."""
+
+    exit_code = EXIT_INCOMPLETE
 
 
 class ModelError(VictorError):

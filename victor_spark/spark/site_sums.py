@@ -27,6 +27,7 @@ from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
 from victor_spark.sites.table import EXAMPLE, KEYED, OF_SITE, SITES, SUMS, SiteTable
 from victor_spark.spark import ledger, plan, waves
+from victor_spark.spark.failures import disk_errors
 from victor_spark.spark.files import Files, HadoopFiles, address, new_folder, open_files, output_errors
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job, small_batches
@@ -260,7 +261,7 @@ def _run(sources: Sequence[str], target: str, spark: SparkSession) -> None:
             raise UsageError(f"tables of different groupings can't be merged: {how}")
         shards = pa.concat_tables([shards for shards, _ in found])
         n_tasks = min(len(shards), spark.sparkContext.defaultParallelism * plan.TASKS_PER_CORE)
-        with waves.disk_errors(target, "repeat the command"), progress_of_group(spark.sparkContext):
+        with disk_errors(target, "repeat the command"), progress_of_group(spark.sparkContext):
             _write_table(plan.frame(spark, shards, n=n_tasks), draft, *groupings)
     of_sites = spark.read.parquet(waves.literal(folder)).where(f"key = {OF_SITE}")
     counts = of_sites.agg(sf.count("site"), sf.sum("n_pages")).collect()[0]
