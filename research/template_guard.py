@@ -17,8 +17,8 @@ from victor_spark.evaluation import measures, template_gain
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.template_gain import ModelsFor, Pages
 from victor_spark.logs import track
-from victor_spark.rendering.cut import trimmed
 from victor_spark.rendering.plain import plain_text
+from victor_spark.rendering.shown import trimmed
 from victor_spark.templates import removal
 from victor_spark.templates.mine import MiningSettings, mine, sample
 from victor_spark.templates.removal import Guard

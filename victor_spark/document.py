@@ -19,8 +19,7 @@ from victor_spark.html.characters import properties
 from victor_spark.kernels import code_points, num, text_of
 from victor_spark.metadata.extract import Metadata, metadata
 from victor_spark.rendering import markdown, markup, plain
-from victor_spark.rendering.cut import blanked
-from victor_spark.rendering.shown import shown
+from victor_spark.rendering.shown import blanked, shown
 from victor_spark.rendering.structure import Structure
 from victor_spark.roles import ROLES, roles
 

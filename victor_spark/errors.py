@@ -8,7 +8,7 @@ that cannot be cleaned raises nothing: its row has a status (statuses.py).
     ├── InputError       a ValueError, too
     │   └── TableError
     ├── OutputError
-    │   └── DiskFullError    exit code 4
+    │   └── SpaceError   exit code 4
     ├── ModelError
     ├── ConfigurationError
     ├── AnnotationError
@@ -94,8 +94,8 @@ class OutputError(VictorError):
     """The output can't be written, or already holds another run's rows."""
 
 
-class DiskFullError(OutputError):
-    """A disk is full: with room on it, the same command does the rest."""
+class SpaceError(OutputError):
+    """A disk is full, or a quota reached: with more space, the same command does the rest."""
 
     exit_code = EXIT_INCOMPLETE
 

@@ -21,9 +21,8 @@ from victor_spark.metadata.body import body, is_whole
 from victor_spark.model import decision
 from victor_spark.model.files import read_bytes
 from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepare_text, unmeasured
-from victor_spark.rendering.cut import trimmed
 from victor_spark.rendering.plain import plain_text
-from victor_spark.rendering.shown import LONGEST_HIDDEN
+from victor_spark.rendering.shown import LONGEST_HIDDEN, trimmed
 from victor_spark.resources import directory
 from victor_spark.templates.site import SiteTemplates
 from victor_spark.warc import file_types

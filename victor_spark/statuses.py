@@ -14,10 +14,7 @@ STATUSES: Final = {
     "truncated": (_OTHER, "the archive holds a part of the page that has no text"),
     "oversize": (_OTHER, "longer than `--max-bytes`"),
     "corrupt_record": (_FAILURE, "the archive is damaged here, or the body cannot be decoded"),
-    "timeout": (
-        _FAILURE,
-        "cleaning the page took longer than `--page-seconds`, or reading its record did twice",
-    ),
+    "timeout": (_FAILURE, "cleaning took longer than `--page-seconds`, or reading the record did twice"),
     "crash": (_FAILURE, "the page killed two processes that cleaned or read it"),
     "out_of_memory": (_FAILURE, "cleaning or reading the page needed more than `--page-memory`"),
     "error": (_FAILURE, "an unexpected error, which `reason` names"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from victor_spark.errors import EXIT_INCOMPLETE, EXIT_USAGE, DiskFullError, OutputError
+from victor_spark.errors import EXIT_INCOMPLETE, EXIT_USAGE, OutputError, SpaceError
 from victor_spark.spark.failures import disk_errors
 
 
@@ -23,7 +23,7 @@ from victor_spark.spark.failures import disk_errors
 )
 def test_a_full_disk_is_a_run_that_is_not_complete(tmp_path: Path, error: Exception) -> None:
     """Of the output, or of the shuffle: the command need not change."""
-    with pytest.raises(DiskFullError) as raised, disk_errors(f"file://{tmp_path}"):
+    with pytest.raises(SpaceError) as raised, disk_errors(f"file://{tmp_path}"):
         raise error
     assert raised.value.exit_code == EXIT_INCOMPLETE
     assert re.fullmatch(

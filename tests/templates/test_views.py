@@ -9,7 +9,7 @@ from tests.extractors.pages import page
 from tests.html.pages import articles
 from victor_spark.blocks import Int32, Page
 from victor_spark.errors import UsageError
-from victor_spark.rendering import cut
+from victor_spark.rendering.shown import trimmed
 from victor_spark.templates import coverage, removal
 
 HTML = (
@@ -94,6 +94,6 @@ def test_what_is_left_says_something() -> None:
     marked = coverage.marked(whole, coverage.covered("text", whole, found))
     assert marked.in_template is not None
     assert removal.keeps(marked).tolist() == [True, True, False]
-    trimmed = cut.trimmed(marked.blocks, marked.in_template)
-    assert trimmed.text[trimmed.text_start[0] : trimmed.text_end[0]] == "Anna"
-    assert trimmed.text[trimmed.text_start[1] : trimmed.text_end[1]] == "| ©"
+    left = trimmed(marked.blocks, marked.in_template)
+    assert left.text[left.text_start[0] : left.text_end[0]] == "Anna"
+    assert left.text[left.text_start[1] : left.text_end[1]] == "| ©"

@@ -5,14 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from victor_spark.errors import (
-    REFUSALS,
-    ConfigurationError,
-    DiskFullError,
-    OutputError,
-    VictorError,
-    one_line,
-)
+from victor_spark.errors import REFUSALS, ConfigurationError, OutputError, SpaceError, VictorError, one_line
 from victor_spark.sites.table import KIND as SITES
 from victor_spark.spark import ledger
 from victor_spark.templates.table import KIND as TEMPLATES
@@ -58,7 +51,7 @@ def disk_errors(location: str, again: str = "the same command resumes") -> Itera
             raise ConfigurationError(f"YARN killed a container ({found[1]}): {advice}") from error
         if found := _DISK_FULL.search(str(error)):
             why = f"a disk is full ({found[0]}); make room, and {again}"
-            raise DiskFullError(f"{location.removeprefix('file://')}: {why}") from error
+            raise SpaceError(f"{location.removeprefix('file://')}: {why}") from error
         if isinstance(error, OSError) and not isinstance(error, ConnectionError):  # which is that to Java
             why = f"{one_line(error)}; {again} when that is mended"
             raise OutputError(f"{location.removeprefix('file://')}: {why}") from error

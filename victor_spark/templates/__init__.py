@@ -10,5 +10,5 @@ coverage   templates of a page's site → which characters of its blocks they co
 removal    the kept blocks of a page, marked → those that stay, and what is cut out of them
 site       a table + pages → marked before the cleaner, and their templates removed after it
 
-The cleaner `template` is in extractors.template; `rendering.cut` cuts the templates out of the text.
+The cleaner `template` is in extractors.template; `rendering.shown` cuts the templates out of the text.
 """

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from victor_spark.blocks import Blocks, Bool, Float32, Int32, Page, UInt8
+from victor_spark.blocks import Blocks, Bool, Int32, Page, UInt8
 from victor_spark.errors import UsageError
 from victor_spark.html.characters import properties
 from victor_spark.kernels import text_of
@@ -40,17 +40,12 @@ def covered(name: str, page: Page, intervals: Int32, kept: Bool | None = None) -
     return result
 
 
-def shares(blocks: Blocks, in_template: Bool) -> Float32:
-    """The share of each block's characters, white space apart, that are in templates."""
-    solid = classes(blocks) != WHITE
-    n_all, n_covered = sums(blocks, solid), sums(blocks, solid & in_template)
-    return np.asarray(n_covered / np.maximum(n_all, 1), dtype=np.float32)
-
-
 def marked(page: Page, in_template: Bool) -> Page:
-    """The page with `in_template`, and with the blocks' `template_share`."""
-    blocks = replace(page.blocks, template_share=shares(page.blocks, in_template))
-    return replace(page, blocks=blocks, in_template=in_template)
+    """The page with `in_template`, and with the blocks' `template_share`: of characters but white space."""
+    solid = classes(page.blocks) != WHITE
+    n_all, n_covered = sums(page.blocks, solid), sums(page.blocks, solid & in_template)
+    share = (n_covered / np.maximum(n_all, 1)).astype(np.float32)
+    return replace(page, blocks=replace(page.blocks, template_share=share), in_template=in_template)
 
 
 def _mask(length: int, intervals: Int32) -> Bool:
@@ -63,8 +58,7 @@ def _mask(length: int, intervals: Int32) -> Bool:
 def classes(blocks: Blocks) -> UInt8:
     """The character class of each code point of the text."""
     known = np.minimum(blocks.points, len(properties()) - 1)
-    classes: UInt8 = properties()[known] & np.uint8(CLASS_MASK)
-    return classes
+    return np.asarray(properties()[known] & np.uint8(CLASS_MASK))
 
 
 def sums(blocks: Blocks, counted: Bool) -> Int32:

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import OTHER, Blocks, Bool, Page, Scores
+from victor_spark.blocks import OTHER, Bool, Page, Scores
 from victor_spark.kernels.num import DIGIT, LETTER
 from victor_spark.templates.coverage import classes, sums
 
@@ -46,7 +46,10 @@ def taken_out(
     words = blocks.n_words
     if n_pages < guard.min_pages or words[left].sum() < (1 - guard.most) * words[kept].sum():
         return kept, None
-    return left, _outside(blocks, cut, spared)
+    cut = cut.copy()
+    for row in np.flatnonzero(spared & (blocks.template_share > 0)).tolist():
+        cut[blocks.text_start[row] : blocks.text_end[row]] = False
+    return left, cut
 
 
 def keeps(page: Page) -> Bool:
@@ -56,11 +59,3 @@ def keeps(page: Page) -> Bool:
         return np.ones(len(blocks), dtype=bool)
     left = ((kinds == LETTER) | (kinds == DIGIT)) & ~page.in_template
     return np.asarray((sums(blocks, left) > 0) | (blocks.template_share == 0), dtype=bool)
-
-
-def _outside(blocks: Blocks, in_template: Bool, spared: Bool) -> Bool:
-    """The covered code points, except those in the `spared` blocks."""
-    result = in_template.copy()
-    for row in np.flatnonzero(spared & (blocks.template_share > 0)).tolist():
-        result[blocks.text_start[row] : blocks.text_end[row]] = False
-    return result
