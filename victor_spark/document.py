@@ -193,7 +193,7 @@ class Document:
             return self.text
         if form == "json":
             return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
-        columns = blanked(self.columns, self.cut)
+        columns = self.columns if self.cut is None else blanked(self.columns, self.cut)
         if form == "cleaneval":
             return plain.cleaneval(columns, self.kept, self.html)
         url = None if (self.url or "").startswith("file:") else self.url

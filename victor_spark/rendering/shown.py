@@ -243,16 +243,14 @@ def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
     return out[:n].tobytes().decode("utf-32-le", "replace")
 
 
-def blanked(blocks: Blocks, cut: Bool | None) -> Blocks:
+def blanked(blocks: Blocks, cut: Bool) -> Blocks:
     """The blocks with spaces instead of code points that are cut out, as templates of the site."""
-    if cut is None:
-        return blocks
     points = np.where(cut, np.uint32(ord(" ")), blocks.points)
     return replace(blocks, points=points, text=text_of(points))
 
 
 def trimmed(blocks: Blocks, cut: Bool | None) -> Blocks:
-    """The same, and blocks with templates begin and end with what is left of them."""
+    """The same, and blocks with templates begin and end with what is left of them; None cuts nothing."""
     if cut is None:
         return blocks
     blocks = blanked(blocks, cut)
