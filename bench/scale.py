@@ -60,13 +60,12 @@ from victor_spark import pipeline
 from victor_spark.warc import inputs
 from victor_spark.worker.rows import page_work
 from victor_spark.request import CleanRequest
-from victor_spark.spark.tasks import in_process
 request = CleanRequest()
 work = page_work(request, pipeline.models(request.cleaning))
 sys.stdin.readline()
 started, used, n = time.monotonic(), time.process_time(), 0
 with pq.ParquetWriter(sys.argv[1], work.schema, compression="zstd") as writer:
-    for batch in in_process(inputs.resolve([sys.argv[2]]), work):
+    for batch in work.batches(inputs.resolve([sys.argv[2]])):
         writer.write_batch(batch)
         n += batch.num_rows
 print(json.dumps([n, time.monotonic() - started, time.process_time() - used]))

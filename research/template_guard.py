@@ -16,14 +16,14 @@ from victor_spark.errors import InputError
 from victor_spark.evaluation import measures, template_gain
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.evaluation.template_gain import ModelsFor, Pages
-from victor_spark.extractors import template
-from victor_spark.extractors.template import Guard
 from victor_spark.logs import track
 from victor_spark.rendering.plain import plain_text
+from victor_spark.rendering.shown import trimmed
 from victor_spark.settings import Settings
-from victor_spark.templates import coverage
-from victor_spark.templates.coverage import SiteTemplates
+from victor_spark.templates import removal
 from victor_spark.templates.mine import MiningSettings, mine, sample
+from victor_spark.templates.removal import Guard
+from victor_spark.templates.site import SiteTemplates
 
 MOST_LOST: Final = 0.005
 """Of a site's recall."""
@@ -59,7 +59,7 @@ def tested(pages: Pages, cleaner: str, grouping: str, models_for: ModelsFor) -> 
 
 
 def _tested(document: Document, templates: SiteTemplates, gold: str) -> Measured:
-    page = templates.marked(Page(document.html, document.columns, document.url))
+    page = templates.before(Page(document.html, document.columns, document.url))
     wanted = words.words(gold)
     alone = measures.overlap(words.words(document.text), wanted)
     return Measured(document, page, templates.n_pages(page), wanted, alone)
@@ -82,7 +82,7 @@ def figures(sites: Mapping[str, Sequence[Measured]]) -> dict[str, Any]:
         "n_pages": [sum(len(sites[site]) for site in half) for half in halves],
         "rows": rows,
         "chosen": chosen,
-        "in_use": next(row for row in rows if row["guard"] == asdict(template.GUARD)),
+        "in_use": next(row for row in rows if row["guard"] == asdict(removal.GUARD)),
     }
 
 
@@ -92,10 +92,10 @@ def _half(site: str) -> int:
 
 def _after(tested: Measured, guard: Guard) -> Overlap:
     document, blocks = tested.document, tested.page.blocks
-    kept, cut = template.taken_out(tested.page, document.kept, document.scores, tested.n_pages, guard)
+    kept, cut = removal.taken_out(tested.page, document.kept, document.scores, tested.n_pages, guard)
     if cut is None:
         return tested.alone
-    text = plain_text(coverage.trimmed(blocks, cut), kept)
+    text = plain_text(trimmed(blocks, cut), kept)
     return measures.overlap(words.words(text), tested.gold)
 
 

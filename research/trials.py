@@ -19,7 +19,8 @@ from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.logs import track
 from victor_spark.model import decision
 from victor_spark.model.crf import Model, chain_marginals, marginals
-from victor_spark.model.features import FeatureTable, without
+from victor_spark.model.features import FeatureTable
+from victor_spark.train.ablation import without
 from victor_spark.train.crfsuite import TrainingOptions
 
 FEATURE_SET: Final = "victor-3"

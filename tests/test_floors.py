@@ -54,6 +54,15 @@ BESIDE = {
 BESIDE |= {("cli", "commands")}
 """... but for these: (who, whom)."""
 
+SPARK = (
+    *("java", "session", "plan", "run_record", "progress", "report"),
+    *("lock", "files", "ledger", "failures"),
+    *("tasks", "daemon", "datasource", "estimate", "status"),
+    *("waves", "site_sums", "run"),
+    *("export", "dedup", "mine_templates", "write_sites"),
+)
+"""The order of the modules of spark/: each imports only modules before it."""
+
 DOORS = {
     "aiohttp": "fetch",
     "boilerpy3": "extractors",
@@ -193,6 +202,24 @@ def test_every_module_stands_on_a_floor() -> None:
 def test_imports_keep_to_floors_and_doors() -> None:
     found = [fault for name, path in modules() for fault in faults(name, path.read_text(encoding="utf-8"))]
     assert not found, "\n" + "\n".join(found)
+
+
+def test_modules_of_spark_import_only_those_before_them() -> None:
+    named = {name: path for name, path in modules() if name.startswith("spark.")}
+    assert sorted(named) == sorted(f"spark.{name}" for name in SPARK)
+    found = [fault for name, path in named.items() for fault in _out_of_order(name, path.read_text("utf-8"))]
+    assert found == []
+    assert list(_out_of_order("spark.plan", "def f():\n    from victor_spark.spark.waves import clean"))
+    assert list(_out_of_order("spark.plan", "from victor_spark.spark import ledger"))
+
+
+def _out_of_order(name: str, source: str) -> Iterator[str]:
+    place = SPARK.index(name.removeprefix("spark."))
+    for target, line, only_types in imports(ast.parse(source)):
+        if target.startswith(f"{PACKAGE}.spark.") and not only_types:
+            other = target.split(".")[2]
+            if SPARK.index(other) >= place:
+                yield f"{PACKAGE}.{name}:{line} imports {other}, which comes after it"
 
 
 def test_no_module_imports_itself_through_others_but_for_types() -> None:

@@ -33,6 +33,7 @@ Measured = Annotated[Int32, "content", "row"]
 """The int32 columns that the kernels markup and content fill, each as a row of one array."""
 STORED: Final = "stored"
 LATER: Final = "later"
+AFTERWARDS: Final = "afterwards"
 NOT_PER_BLOCK: Final = "not per block"
 DECISIVE: Final = "decisive"
 """The note of columns that the second pass of `victor clean --by-site` needs for decisions and plain text."""
@@ -44,8 +45,9 @@ class Blocks:
 
     The fields are the table of columns. The columns of kernels (`ROWS`), of pages without text (`zeros`) and
     of Parquet (`STORED`) are derived from the annotations. An annotation names the kernel that fills the
-    column, or says that the column is 0 until a later step fills it (`LATER`), or that it does not have a row
-    per block (`NOT_PER_BLOCK`). To add a column, add a field here and its computation in the kernel.
+    column, or says that the column is 0 until a later step of `html.segment` (`LATER`) or a step after that
+    (`AFTERWARDS`) fills it, or that it does not have a row per block (`NOT_PER_BLOCK`). To add a column, add
+    a field here and its computation in the kernel.
 
     The markup columns describe the place of a block in the page, the text columns its content. `text` is
     the decoded text of all blocks, each followed by a newline (`points`: the same as code points):
@@ -115,11 +117,11 @@ class Blocks:
     has_url_mark: Measured
     letters_hash: Annotated[UInt64, "content", DECISIVE]
     # Language (Victor's langid1 and langid2): 0 until the page's language is identified.
-    langid1: Annotated[Float32, LATER]
-    langid2: Annotated[Float32, LATER]
+    langid1: Annotated[Float32, AFTERWARDS]
+    langid2: Annotated[Float32, AFTERWARDS]
     # The share of the block's characters, white space apart, inside templates of the page's site: 0
     # until that is known.
-    template_share: Annotated[Float32, LATER, STORED]
+    template_share: Annotated[Float32, AFTERWARDS, STORED]
     points: Annotated[UInt32, NOT_PER_BLOCK]
     text: str
     title: str | None

@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache, partial
 from hashlib import blake2b
 from typing import Any, Final, overload
@@ -19,7 +19,7 @@ from victor_spark.html.characters import properties
 from victor_spark.kernels import code_points, num, text_of
 from victor_spark.metadata.extract import Metadata, metadata
 from victor_spark.rendering import markdown, markup, plain
-from victor_spark.rendering.shown import shown
+from victor_spark.rendering.shown import blanked, shown
 from victor_spark.rendering.structure import Structure
 from victor_spark.roles import ROLES, roles
 
@@ -193,10 +193,7 @@ class Document:
             return self.text
         if form == "json":
             return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
-        columns = self.columns
-        if self.cut is not None:
-            points = np.where(self.cut, np.uint32(ord(" ")), columns.points)
-            columns = replace(columns, points=points, text=text_of(points))
+        columns = self.columns if self.cut is None else blanked(self.columns, self.cut)
         if form == "cleaneval":
             return plain.cleaneval(columns, self.kept, self.html)
         url = None if (self.url or "").startswith("file:") else self.url

@@ -8,6 +8,7 @@ that cannot be cleaned raises nothing: its row has a status (statuses.py).
     ├── InputError       a ValueError, too
     │   └── TableError
     ├── OutputError
+    │   └── SpaceError   exit code 4
     ├── ModelError
     ├── ConfigurationError
     ├── AnnotationError
@@ -91,6 +92,12 @@ class TableError(InputError):
 
 class OutputError(VictorError):
     """The output can't be written, or already holds another run's rows."""
+
+
+class SpaceError(OutputError):
+    """A disk is full, or a quota reached: with more space, the same command does the rest."""
+
+    exit_code = EXIT_INCOMPLETE
 
 
 class ModelError(VictorError):

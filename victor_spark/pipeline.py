@@ -21,11 +21,10 @@ from victor_spark.model import decision
 from victor_spark.model.files import read_bytes
 from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepare_text, unmeasured
 from victor_spark.rendering.plain import plain_text
-from victor_spark.rendering.shown import LONGEST_HIDDEN
+from victor_spark.rendering.shown import LONGEST_HIDDEN, trimmed
 from victor_spark.resources import directory
 from victor_spark.settings import PREFERENCES, Settings
-from victor_spark.templates import coverage
-from victor_spark.templates.coverage import SiteTemplates
+from victor_spark.templates.site import SiteTemplates
 from victor_spark.warc import file_types
 from victor_spark.warc.records import Record
 
@@ -228,7 +227,7 @@ def deciding(
 
     def decide(scored: Scored) -> Document:
         templates = templates_of(scored.page)
-        page = templates.marked(scored.page) if templates else scored.page
+        page = templates.before(scored.page) if templates else scored.page
         scored = replace(scored, page=page)
         return _decided(scored, settings, templates, lap, plain_text, None, None)
 
@@ -250,7 +249,7 @@ def _document(
     lap: Lap,
     write: Write,
 ) -> Document:
-    page = templates.marked(page) if templates else page
+    page = templates.before(page) if templates else page
     status, reason = _unfit(page, facts.language, settings)
     scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
     scored = Scored(page, scores, facts.language.score, facts.charset, facts.repairs, facts.markup)
@@ -279,13 +278,12 @@ def _decided(
         kept = kept & ~page.blocks.left_out
     chosen, cut = kept, None
     if templates is not None and status is None:
-        page = templates.marked(page, kept)
-        kept, cut = template.taken_out(page, kept, scores, templates.n_pages(page))
+        page, kept, cut = templates.after(page, kept, scores)
     lap("decide")
     # What changes nothing leaves a tool its own text.
     is_own = scores.text is not None and cut is None and np.array_equal(kept, scores.kept)
     own = scores.text if is_own else None
-    text = write(coverage.trimmed(page.blocks, cut), kept, page.html) if own is None else own
+    text = write(trimmed(page.blocks, cut), kept, page.html) if own is None else own
     lap("render")
     expected = scores.expected_f1
     if expected is not None and kept is not scores.kept:

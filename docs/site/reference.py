@@ -201,7 +201,7 @@ def _kind(field: object) -> str:
 
 def statuses() -> str:
     """The table of the statuses of a record."""
-    return table(("status", "meaning"), [(f"`{name}`", text) for name, text in STATUSES.items()])
+    return table(("status", "meaning"), [(f"`{name}`", text) for name, (_, text) in STATUSES.items()])
 
 
 PARTS: Final = {"columns": columns, "statuses": statuses}

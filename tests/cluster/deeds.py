@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from tests.spark.hostile_work import DEEDS
+from tests.worker.hostile_work import DEEDS
 from victor_spark import pipeline
 from victor_spark.document import Document
 from victor_spark.settings import Settings

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cluster.runs import Job, Outcome, undisturbed, write_crawl
 from tests.spark.crawl import rows
+from victor_spark.errors import EXIT_INCOMPLETE
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]
 
@@ -53,7 +54,9 @@ def test_a_full_disk_is_a_clear_failure_and_with_room_the_same_command_ends_well
     job: Jobs, small_disk: Path, expected: list[Outcome]
 ) -> None:
     made = job(output=small_disk / "out", conf={"spark.task.maxFailures": "1"})
-    line = made.start().fail()
+    full = made.start()
+    line = full.fail()
+    assert full.code == EXIT_INCOMPLETE
     assert line.startswith("victor: error: ")
     assert "No space left on device" in line
     assert not (small_disk / "out" / "_run" / "run.json").exists()

@@ -11,6 +11,7 @@ from tests.hadoop.conftest import Victor
 from tests.hadoop.servers import N_DATANODES, Hdfs
 from tests.loopback import free_ports
 from tests.spark.crawl import rows
+from victor_spark.errors import EXIT_INCOMPLETE, EXIT_USAGE
 
 pytestmark = [pytest.mark.hdfs, pytest.mark.timeout(900)]
 
@@ -65,10 +66,10 @@ def test_a_shard_that_changed_is_not_the_same_shard(victor: Victor, hdfs: Hdfs, 
         assert "changing.warc.gz changed since" in lines[-1]
 
 
-def failure(result: tuple[int, list[str]]) -> str:
+def failure(result: tuple[int, list[str]], expected: int = EXIT_USAGE) -> str:
     """The one line of a command that could not be done."""
     code, lines = result
-    assert code == 2, lines
+    assert code == expected, lines
     assert lines[-1].startswith("error: ")
     assert not any("error: " in line for line in lines[:-1])
     return lines[-1]
@@ -102,7 +103,7 @@ def test_a_full_directory_and_with_room_the_same_command_ends_well(
     hdfs.ask("MKDIRS", "/small", permission="777")
     hdfs.ask("SETQUOTA", "/small", storagespacequota=3 << 20)
     command = ("clean", "hdfs:///crawl/", "--output", "hdfs:///small/out", "--wave-bytes", "20000")
-    line = failure(victor(*command))
+    line = failure(victor(*command), EXIT_INCOMPLETE)
     assert "/small/out: " in line
     assert "quota" in line
     assert "the same command resumes" in line
@@ -177,7 +178,7 @@ def test_without_a_datanode_that_takes_blocks_a_run_ends_with_one_line(
                 strike(hdfs.daemons[f"datanode-{number}"].process.pid)
             hdfs.wait_for_datanodes(0)
         command = ("clean", crawl, "--output", f"hdfs:///{fault}")
-        assert "could only be written to 0" in failure(victor(*command))
+        assert "could only be written to 0" in failure(victor(*command), EXIT_INCOMPLETE)
     finally:
         hdfs.start_datanodes(*numbers)
     code, lines = victor(*command)

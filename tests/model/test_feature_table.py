@@ -21,11 +21,11 @@ from victor_spark.model.features import (
     Part,
     from_conf,
     from_json,
-    without,
 )
 from victor_spark.model.surroundings import Fill
 from victor_spark.model.victor_2008 import Patterns, columns
 from victor_spark.train import crfsuite
+from victor_spark.train.ablation import without
 
 TABLE = from_conf("victor-2008")
 

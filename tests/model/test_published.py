@@ -11,30 +11,36 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import victor_spark
+from tests.extractors.pages import page
 from tests.html.pages import blocks_of
 from victor_spark import configuration
-from victor_spark.extractors import MODELS
+from victor_spark.extractors import CLEANERS, MODELS, load, models_of
 from victor_spark.model import crf
 from victor_spark.model.features import FeatureTable, from_conf
-from victor_spark.model.files import from_bytes
+from victor_spark.model.files import from_bytes, read_bytes
 
 CONFIGURATION = {
     "features/victor-2008": "f27a08ceab23e689",
     "features/victor-2": "196c4efebb92d507",
     "features/victor-3": "4178b2fa7d3308b9",
+    "kimatu": "44e73351d59101b9",
+    "line_block": "2c6d17e3ef792b0d",
     "patterns": "bceb6053ac25a48e",
     "words": "107d39f0274f5d6c",
 }
 """File of conf/ → hash of its tables, whatever its comments say."""
 
 WEIGHTS = {
-    "crf/victor-2": "5b90c43a1fcd0aef",
-    "crf/victor-2008": "6364074e8710e34e",
-    "crf/victor-3": "988caf464202b97c",
-    "ncleaner/default": "13d769f225178379",
-    "ncleaner/non-lexical": "d0fe79c710380235",
+    "crf/victor-2/weights.npz": "5b90c43a1fcd0aef",
+    "crf/victor-2008/weights.npz": "6364074e8710e34e",
+    "crf/victor-3/weights.npz": "988caf464202b97c",
+    "langid/profiles.npz": "90d52df7d1a7852a",
+    "ncleaner/default/weights.npz": "13d769f225178379",
+    "ncleaner/non-lexical/weights.npz": "d0fe79c710380235",
+    "sites/model.json": "f1c4fcfbcdc71331",
 }
-"""Folder of models/ → hash of its weights."""
+"""File of models/ → hash of its bytes."""
 
 FEATURES = {
     "victor-2008": "7e2548b96ccc6c71",
@@ -77,7 +83,7 @@ def hash_of(kind: str, name: str, root: Path) -> str:
     if kind == "configuration":
         return digest(json.dumps(configuration.toml(root / "conf" / f"{name}.toml")))
     if kind == "weights":
-        return hashlib.sha256((root / "models" / name / "weights.npz").read_bytes()).hexdigest()[:16]
+        return hashlib.sha256((root / "models" / name).read_bytes()).hexdigest()[:16]
     return digest(features(from_conf(name), root))
 
 
@@ -94,7 +100,10 @@ def test_a_published_name_keeps_its_meaning(kind: str, name: str, published: str
 
 
 def test_every_model_and_every_file_of_features_is_published(root: Path) -> None:
-    assert set(MODELS.values()) == set(WEIGHTS)
+    models = root / "models"
+    shipped = {*models.rglob("*.npz"), *models.rglob("model.json")}
+    assert {path.relative_to(models).as_posix() for path in shipped} == set(WEIGHTS)
+    assert {f"{folder}/weights.npz" for folder in MODELS.values()} <= set(WEIGHTS)
     files = {f"features/{path.stem}" for path in (root / "conf" / "features").glob("*.toml")}
     assert files == {name for name in CONFIGURATION if name.startswith("features/")}
     assert {f"features/{name}" for name in FEATURES} == files
@@ -113,3 +122,29 @@ PROBABILITIES = {
     "victor-3": "6cf78e2127ac443f",
 }
 """Model → hash of P(other) on PAGES, to three digits."""
+
+
+@pytest.mark.parametrize("name", CLEANERS)
+def test_cleaners_keep_the_blocks_that_they_kept(name: str, root: Path) -> None:
+    models = {folder: read_bytes(root / "models" / folder) for folder in models_of(name)}
+    found = [load(name, models)(page(source)).kept for source in (*PAGES, *practice_pages())]
+    assert digest(" ".join("".join("01"[keep] for keep in kept.tolist()) for kept in found)) == KEPT[name]
+
+
+def practice_pages() -> list[str]:
+    """Whole pages of news and of a forum."""
+    folder = Path(str(victor_spark.__file__)).parent / "annotation" / "practice_pages"
+    return [path.read_text("utf-8") for path in sorted(folder.glob("*.html"))]
+
+
+KEPT = {
+    "victor": "7bf066819f0e0aca",
+    "victor-2": "f5105cde73d202f7",
+    "victor-2008": "bff0e18219e7fdc2",
+    "kimatu": "1367e1595f72626b",
+    "line-block": "d0f62708b49d7c02",
+    "ncleaner": "8e2afccca4f186b0",
+    "ncleaner-non-lexical": "76cbdd3bc78ebe72",
+    "template": "a1b05e9b079f76ad",
+}
+"""Cleaner → hash of the blocks that it keeps of PAGES and of the practice pages, by its own decision."""

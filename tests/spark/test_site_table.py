@@ -85,10 +85,10 @@ def march(clean: Clean) -> Path:
 @pytest.fixture(scope="module")
 def known(march: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The table of sites of that run."""
-    from victor_spark.spark import site_sums
+    from victor_spark.spark import write_sites
 
     target = tmp_path_factory.mktemp("table") / "sites"
-    site_sums.run([str(march)], str(target))
+    write_sites.run([str(march)], str(target))
     return target
 
 

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import re
 import resource
 import threading
 import time
@@ -22,7 +21,6 @@ from victor_spark.errors import OutputError
 from victor_spark.spark import ledger
 from victor_spark.spark.files import CloudFiles, LocalFiles, output_errors
 from victor_spark.spark.tasks import Target, write_partition
-from victor_spark.spark.waves import disk_errors
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -179,20 +177,6 @@ def test_it_does_for_files_what_the_local_one_does(client: Any) -> None:
     files.write("x", b"")
     assert CloudFiles("s3://outs/deep/out/x").is_file()
     assert not files.is_file()
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("S3Exception: null (Service: S3, Status Code: 403, Request ID: 1)", "the store denies access (403)"),
-        ("a.warc.gz: the credentials expired (ExpiredToken)", "the credentials expired (ExpiredToken)"),
-        ("java.lang.Error: bad length: 400 bytes\n\tat a.B.c(DAGScheduler.scala:403)", None),
-    ],
-)
-def test_only_a_store_that_refuses_is_named_as_one(tmp_path: Path, line: str, message: str | None) -> None:
-    expected = pytest.raises(OutputError if message else RuntimeError, match=re.escape(message or line))
-    with expected, disk_errors(str(tmp_path)):
-        raise RuntimeError(line)
 
 
 def test_where_nothing_can_be_written_is_named(

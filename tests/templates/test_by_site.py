@@ -20,7 +20,7 @@ from victor_spark.preparation import handed_over
 from victor_spark.settings import Settings
 from victor_spark.site_files import SiteFiles
 from victor_spark.templates import patterns, table
-from victor_spark.templates.coverage import SiteTemplates
+from victor_spark.templates.site import SiteTemplates
 from victor_spark.templates.table import Mined, Template
 from victor_spark.templates.tokens import TOKENISERS
 

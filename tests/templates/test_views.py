@@ -9,7 +9,8 @@ from tests.extractors.pages import page
 from tests.html.pages import articles
 from victor_spark.blocks import Int32, Page
 from victor_spark.errors import UsageError
-from victor_spark.templates import coverage
+from victor_spark.rendering.shown import trimmed
+from victor_spark.templates import coverage, removal
 
 HTML = (
     "<ul><li>Home</li><li>News &amp; views</li></ul><p>The fog lies on <b>the water</b>.</p>"
@@ -92,7 +93,7 @@ def test_what_is_left_says_something() -> None:
     found = at(whole.blocks.text, "Posted by:", "| 3 May", "Share")
     marked = coverage.marked(whole, coverage.covered("text", whole, found))
     assert marked.in_template is not None
-    assert coverage.left(marked.blocks, marked.in_template).tolist() == [True, True, False]
-    trimmed = coverage.trimmed(marked.blocks, marked.in_template)
-    assert trimmed.text[trimmed.text_start[0] : trimmed.text_end[0]] == "Anna"
-    assert trimmed.text[trimmed.text_start[1] : trimmed.text_end[1]] == "| ©"
+    assert removal.keeps(marked).tolist() == [True, True, False]
+    left = trimmed(marked.blocks, marked.in_template)
+    assert left.text[left.text_start[0] : left.text_end[0]] == "Anna"
+    assert left.text[left.text_start[1] : left.text_end[1]] == "| ©"

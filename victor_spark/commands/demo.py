@@ -31,9 +31,8 @@ from victor_spark.evaluation.measures import Overlap, macro, overlap
 from victor_spark.logs import log
 from victor_spark.request import CleanRequest, RowOptions, SparkOptions
 from victor_spark.warc import inputs
-from victor_spark.warc.shard import FIRST
 from victor_spark.words import words
-from victor_spark.worker.rows import page_work, row_batches
+from victor_spark.worker.rows import page_work
 
 EXAMPLE: Final = "https://www.podhorsky-list.example/zpravy/2024/03/most-pres-bystrinku-1041.html"
 OUTPUT: Final = "demo-out"
@@ -78,11 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         log("pyspark is not installed: the sample is cleaned in this process, without Spark")
         work, shards = page_work(request, models), inputs.resolve(request.inputs)
-        batches = row_batches(shards, work.schema, read=lambda shard: work.read(shard, FIRST), row=work.row)
         with resources.written(output):
             pages_at.mkdir(parents=True, exist_ok=True)
             pages_at /= "part-0.parquet"
-            pq.write_table(pa.Table.from_batches(batches), pages_at)
+            pq.write_table(pa.Table.from_batches(work.batches(shards)), pages_at)
     table = pq.read_table(pages_at)
     rows = table.sort_by([("warc_filename", "ascending"), ("warc_record_offset", "ascending")])
     pages = list(_measured(rows.to_pylist(), sample / "gold.jsonl"))

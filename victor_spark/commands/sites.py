@@ -69,9 +69,9 @@ SHOW_OPTIONS: Final = (
 
 def write(arguments: argparse.Namespace) -> int:
     """Writes the table."""
-    from victor_spark.spark import site_sums
+    from victor_spark.spark import write_sites
 
-    site_sums.run(arguments.sources, arguments.target, arguments.master)
+    write_sites.run(arguments.sources, arguments.target, arguments.master)
     return EXIT_DONE
 
 

@@ -36,10 +36,11 @@ from victor_spark.extractors import CRF_CLEANERS, MODELS
 from victor_spark.logs import erase, log, reporter, track
 from victor_spark.model import files as model_files
 from victor_spark.model.crf import Model
-from victor_spark.model.features import FeatureTable, from_conf, without
+from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.resources import directory
 from victor_spark.train import check_installed
 from victor_spark.train import crf as training
+from victor_spark.train.ablation import without
 from victor_spark.train.crf import MAX_BLOCKS, STRENGTH
 from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import OTHER, Bool, Cleaner, Page, Scores, uniform
+from victor_spark.blocks import AFTERWARDS, COLUMNS, OTHER, Bool, Cleaner, Page, Scores, uniform
 from victor_spark.errors import UsageError
 from victor_spark.html.segment import segment
 
@@ -41,6 +41,9 @@ def _then(first: Cleaner, second: Cleaner) -> Cleaner:
     return clean
 
 
+_KEPT: Final = tuple(name for name, column in COLUMNS.items() if AFTERWARDS in column.notes)
+
+
 def left(page: Page, kept: Bool) -> Page:
     """The page that is left when the text of the other blocks is deleted from its HTML; tags stay.
 
@@ -52,7 +55,7 @@ def left(page: Page, kept: Bool) -> Page:
     dropped = ~kept
     cuts = zip([0, *old.end[dropped].tolist()], [*old.start[dropped].tolist(), len(page.html)], strict=True)
     html = "".join(page.html[start:end] for start, end in cuts)
-    known = {name: getattr(old, name)[kept] for name in ("langid1", "langid2", "template_share")}
+    known = {name: getattr(old, name)[kept] for name in _KEPT}
     blocks = replace(segment(html, old.source_elements), **known)
     covered = page.in_template
     if covered is not None:

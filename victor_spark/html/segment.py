@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from victor_html.elements import in_source
-from victor_spark.blocks import COLUMNS, LATER, ROWS, Blocks, UInt8, zeros
+from victor_spark.blocks import AFTERWARDS, COLUMNS, LATER, ROWS, Blocks, UInt8, zeros
 from victor_spark.html import listings
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, tables, words
@@ -41,7 +41,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
     columns: dict[str, Any] = dict(zip(ROWS, rows, strict=True))
     blocks = Blocks(
         **columns,
-        **zeros(n_blocks, LATER),
+        **zeros(n_blocks, LATER, AFTERWARDS),
         letters_hash=hashes,
         gaps=np.zeros(0, dtype=np.uint32),
         containers=containers,

@@ -5,8 +5,8 @@ A new feature is a part (its name and its function) in a set with a new name (FE
 in conf/features/ names the set that it extends as `base`. There, a feature needs a row only if it has bins.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -94,7 +94,7 @@ class FeatureTable:
     elements: tuple[str, ...] = ()
     """The model's vocabulary of elements: the columns of its weights of origins, where it has any."""
     silent: tuple[int, ...] = ()
-    """Features whose values are set to 0, so that training cannot use them. Not stored."""
+    """Features that training may not use (`train.ablation`). Not stored."""
 
     @property
     def reach(self) -> int:
@@ -148,15 +148,9 @@ class FeatureTable:
                 n_known += n_of_part
             if guess is not None:
                 rows[n_known] = guess(rows[:n_known])
-            return self.silenced(rows)
+            return rows
 
         return strip
-
-    def silenced(self, values: Float32) -> Float32:
-        """The values, or the first rows of them, with 0 for silent features."""
-        if self.silent:
-            values[[row for row in self.silent if row < len(values)]] = 0.0
-        return values
 
     def bins(self, values: Float32) -> npt.NDArray[np.uint8]:
         """The bins of these values, 0 for features without edges: shape (n_features, n_blocks)."""
@@ -189,26 +183,6 @@ class FeatureTable:
             stored |= {"trees": asdict(self.trees), "words": words().digest}
             stored["elements"] = " ".join(self.elements)
         return stored
-
-
-def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
-    """The table with some features silenced (0 everywhere, no bins, in no conjunction), for ablations.
-
-    A model trained with this table does not use them, so they are not stored in it.
-    Raises ConfigurationError for a name that is no feature.
-    """
-    if unknown := set(names) - set(table.names):
-        near = suggestion(min(unknown), table.names)
-        raise ConfigurationError(f"no feature {', '.join(sorted(unknown))} in {table.feature_set}{near}")
-    silent = [name in names for name in table.names]
-    return replace(
-        table,
-        silent=tuple(row for row, off in enumerate(silent) if off),
-        edges=tuple(() if off else edges for edges, off in zip(table.edges, silent, strict=True)),
-        conjunctions=tuple(
-            parts for parts in table.conjunctions if not any(silent[feature] for feature, _ in parts)
-        ),
-    )
 
 
 def from_conf(feature_set: str) -> FeatureTable:

@@ -1,6 +1,7 @@
 """The blocks as a browser shows them: with the marks that it adds, without the text that it hides.
 
-And the text of some blocks, which plain text and the code of listings are made of.
+And the text of some blocks, which plain text and the code of listings are made of, and blocks without what is
+cut out of their text.
 """
 
 import re
@@ -240,3 +241,22 @@ def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
         *views(chosen.view(np.uint8), properties(), out),
     )
     return out[:n].tobytes().decode("utf-32-le", "replace")
+
+
+def blanked(blocks: Blocks, cut: Bool) -> Blocks:
+    """The blocks with spaces instead of code points that are cut out, as templates of the site."""
+    points = np.where(cut, np.uint32(ord(" ")), blocks.points)
+    return replace(blocks, points=points, text=text_of(points))
+
+
+def trimmed(blocks: Blocks, cut: Bool | None) -> Blocks:
+    """The same, and blocks with templates begin and end with what is left of them; None cuts nothing."""
+    if cut is None:
+        return blocks
+    blocks = blanked(blocks, cut)
+    starts, ends = blocks.text_start.copy(), blocks.text_end.copy()
+    for row in np.flatnonzero(blocks.template_share).tolist():
+        own = blocks.text[starts[row] : ends[row]]
+        starts[row] += len(own) - len(own.lstrip())
+        ends[row] = starts[row] + len(own.strip())
+    return replace(blocks, text_start=starts, text_end=ends)

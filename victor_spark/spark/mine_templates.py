@@ -31,15 +31,16 @@ from victor_spark.html.canonical import canonical
 from victor_spark.logs import clock, log, many
 from victor_spark.request import CleanRequest, RowOptions
 from victor_spark.site_files import SiteFiles
-from victor_spark.spark import plan, waves
+from victor_spark.spark import plan
+from victor_spark.spark.failures import disk_errors
 from victor_spark.spark.files import Files, address, output_errors, parent
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.tasks import CleanTask, clean_partition, clean_task, grouped
 from victor_spark.statuses import ANSWERED
 from victor_spark.templates import mine, table, tokens
-from victor_spark.templates.coverage import SiteTemplates
 from victor_spark.templates.mine import MAX_PAGES, MiningSettings, Smallest
+from victor_spark.templates.site import SiteTemplates
 from victor_spark.templates.table import NO_TEMPLATES, OK
 from victor_spark.warc import inputs, storage
 from victor_spark.warc.shard import Shard
@@ -256,7 +257,7 @@ def _run_on_spark(
     log(f"mining {many(len(shards), 'shard')} in {many(n_tasks, 'task')} on {context.master}")
     task = clean_task(spark, request.clean, models)
     sampling = partial(sample_partition, task=task, request=request)
-    with waves.disk_errors(output, "repeat the command"), progress_of_group(context):
+    with disk_errors(output, "repeat the command"), progress_of_group(context):
         pages = plan.frame(spark, splits, n=n_tasks).mapInArrow(sampling, tables.ddl(SITE_PAGES))
         with mined(pages, request, started) as rows:
             kinds = rows.groupBy("status", sf.expr("if(site IS NULL, reason, NULL) AS problem"))

@@ -17,6 +17,7 @@ from victor_spark.logs import clock, log, many
 from victor_spark.request import FIRST_PASS, SECOND_PASS, CleanRequest
 from victor_spark.sites.table import SiteTable
 from victor_spark.spark import ledger, plan, run_record, site_sums, waves
+from victor_spark.spark.failures import disk_errors
 from victor_spark.spark.files import Files, address, is_local, open_files, output_errors
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally, add_wave, gauges, progress
@@ -66,7 +67,7 @@ def _run_on_spark(files: Files | None, this: Run) -> dict[str, Any]:
                 ledger.check(files)
                 if finished := _finished(files, this):
                     return finished
-        with waves.disk_errors(files.location), ledger.claimed(files):
+        with disk_errors(files.location), ledger.claimed(files):
             return _by_site(spark, files, this) if request.sites.by_site else _run(spark, files, this)
 
 
@@ -103,7 +104,7 @@ def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
         scored = _run(spark, first_pass, first)
     found = site_sums.scored_sizes(first_pass) or {}
     log(f"between the passes: adding up the evidence of each site in {many(len(found), 'file')}")
-    with waves.disk_errors(first_pass.location):
+    with disk_errors(first_pass.location):
         known = site_sums.gather(spark, first_pass, found, this.id, this.earlier)
     log("second pass: decides each page with the evidence of its site")
     second = replace(request, passing=SECOND_PASS, known=f"{address(first_pass)}/{known}")
@@ -199,7 +200,7 @@ def _clean(
 
     def check_held() -> None:
         """Raises if the run must not begin another wave."""
-        waves.check_held(files)
+        waves.check_lease(files)
         if this.stop.is_set():
             raise KeyboardInterrupt
 

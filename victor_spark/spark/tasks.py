@@ -32,9 +32,8 @@ from victor_spark.request import SECOND_PASS, CleanRequest
 from victor_spark.spark import plan
 from victor_spark.spark.run_record import Counts, models_hashes, total
 from victor_spark.warc import remote_files
-from victor_spark.warc.shard import FIRST, Shard
 from victor_spark.worker import second_pass
-from victor_spark.worker.rows import Work, page_work, row_batches
+from victor_spark.worker.rows import Work, page_work
 from victor_spark.worker.sandbox import Sandbox
 
 NO_VALUE: Final = "__HIVE_DEFAULT_PARTITION__"
@@ -84,7 +83,7 @@ def clean_partition(
     before = work.timer.seconds()
     for batch in batches:
         shards = [plan.shard(columns) for columns in batch.to_pylist()]
-        for pages in sandbox.batches(shards) if task.request.limits.sandbox else in_process(shards, work):
+        for pages in (sandbox if task.request.limits.sandbox else work).batches(shards):
             handed = time.perf_counter()
             yield pages
             work.timer.add("hand_over", time.perf_counter() - handed)
@@ -109,15 +108,10 @@ def grouped(batches: Batches, name: str) -> Iterator[tuple[Any, Iterator[dict[st
     return groupby((row for batch in batches for row in batch.to_pylist()), key=itemgetter(name))
 
 
-def in_process(shards: Iterable[Shard], work: Work) -> Iterator[pa.RecordBatch]:
-    """Cleans in this process, without limits; a page that crashes fails the task."""
-    return row_batches(shards, work.schema, read=lambda shard: work.read(shard, FIRST), row=work.row)
+_CURRENT: Final[dict[CleanTask, tuple[Work[Any], Sandbox]]] = {}
 
 
-_CURRENT: Final[dict[CleanTask, tuple[Work, Sandbox]]] = {}
-
-
-def _prepared(task: CleanTask) -> tuple[Work, Sandbox]:
+def _prepared(task: CleanTask) -> tuple[Work[Any], Sandbox]:
     """The work of this process and the child that does it, the same for all tasks that are equal."""
     if task not in _CURRENT:
         for _, other in _CURRENT.values():

@@ -4,7 +4,6 @@ Two waves are cleaned concurrently, so that slow last tasks of one leave no core
 """
 
 import json
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -18,29 +17,17 @@ from pyspark import InheritableThread
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import logs, tables
-from victor_spark.errors import REFUSALS, ConfigurationError, OutputError, VictorError, one_line
+from victor_spark.errors import OutputError
 from victor_spark.request import FIRST_PASS
-from victor_spark.sites.table import KIND as SITES
 from victor_spark.spark import ledger, plan, tasks
+from victor_spark.spark.failures import disk_errors
 from victor_spark.spark.files import Files, HadoopFiles
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
 from victor_spark.spark.run_record import Counts, Entry, of_files
-from victor_spark.templates.table import KIND as TEMPLATES
 from victor_spark.worker.rows import STAGES
-from victor_spark.worker.second_pass import UNREADABLE
 
 N_CLEANING: Final = 2
-_UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{SITES.unreadable}|{TEMPLATES.unreadable}): [^\\n]*")
-_REFUSED: Final = re.compile(
-    rf"(?:(?<=[(:])|(?<=[(:] ))(?:{'|'.join(code for code in REFUSALS if code.isalpha())})\b"
-    r"|(?<=Status Code: )(?:400|403)\b"
-)
-_ADDRESS: Final = re.compile(r"\w+://[^\s'\"]+(?=:)")
-_DISK_FULL: Final = re.compile(
-    r"No space left on device|The \w+ quota of [^\n]{1,200}? is exceeded|could only be written to 0 of the"
-)
-_KILLED: Final = re.compile(r"killed by YARN for exceeding \w+ memory limits\. ([^\n]{1,99}? used)")
 _N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
 _SHUFFLED: Final = 2.0
 """Bytes of a row on its way between tasks, for each byte of it in Parquet."""
@@ -172,7 +159,7 @@ def rebalanced(pages: DataFrame, file_bytes: int, columns: Iterable[str]) -> Dat
 def commit(writing: Writing, wave: int, written: Written) -> Entry:
     """Publishes a wave's pages and enters the wave in the ledger."""
     spark, files, counts = writing.spark, writing.files, written.counts
-    check_held(files)
+    check_lease(files)
     if counts is None:
         columns = tables.ddl(writing.task.request.schema)
         staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
@@ -195,7 +182,7 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     return entry
 
 
-def check_held(files: Files) -> None:
+def check_lease(files: Files) -> None:
     """OutputError if another run took the output over."""
     if files.lock.lost():
         raise OutputError(f"{files.location}: another run took the output over, as this run's lease expired")
@@ -218,40 +205,6 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
         writing.tally.end(group)
         context.setJobGroup(f"{writing.run_id}, counting", "victor clean, counting")
         context.setLocalProperty("spark.scheduler.pool", "counting")
-
-
-@contextmanager
-def disk_errors(location: str, again: str = "the same command resumes") -> Iterator[None]:
-    """Turns errors of disks and stores, damaged files, and containers that YARN killed into one line.
-
-    `again`: what to do after the cause is mended.
-    """
-    try:
-        yield
-    except VictorError:
-        raise
-    except Exception as error:
-        refused = [line for line in str(error).splitlines() if _REFUSED.search(line)]
-        for line in refused[-1:]:
-            [code, *_] = _REFUSED.findall(line)
-            where = (_ADDRESS.findall(line) or [location])[0]
-            why = f"{where}: {REFUSALS[code]} ({code}); {again} when that is mended"
-            raise OutputError(why) from error
-        if found := _UNREADABLE.search(str(error)):
-            advice = f"{again} when that is mended"
-            if found[0].startswith(UNREADABLE):
-                advice = f"to make them again, remove {ledger.FIRST_PASS} from OUT and repeat `victor clean`"
-            raise OutputError(f"{found[0]}; {advice}") from error
-        if found := _KILLED.search(str(error)):
-            advice = f"raise spark.executor.memoryOverhead, and {again}"
-            raise ConfigurationError(f"YARN killed a container ({found[1]}): {advice}") from error
-        if found := _DISK_FULL.search(str(error)):
-            why = f"a disk is full ({found[0]}); make room, and {again}"
-        elif isinstance(error, OSError) and not isinstance(error, ConnectionError):  # which is that to Java
-            why = f"{one_line(error)}; {again} when that is mended"
-        else:
-            raise
-        raise OutputError(f"{location.removeprefix('file://')}: {why}") from error
 
 
 def literal(path: str) -> str:

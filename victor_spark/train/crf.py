@@ -31,6 +31,7 @@ from victor_spark.model.revision import features
 from victor_spark.model.trees import TreeOptions, Trees
 from victor_spark.model.weights import Weights
 from victor_spark.train import check_installed, crfsuite, trees, weights
+from victor_spark.train.ablation import silenced
 from victor_spark.train.crfsuite import CRFSUITE_NAME, Progress, TrainingOptions
 
 MAX_BLOCKS: Final = 1500
@@ -111,7 +112,7 @@ def before_crf(
     pages: Sequence[TrainingPage], table: FeatureTable
 ) -> tuple[Weights | None, Trees | None, list[Float32]]:
     """The weights and trees before the CRF, where the table is learnt, and all its features of each page."""
-    values = [table.values(page.blocks) for page in pages]
+    values = [silenced(table, table.values(page.blocks)) for page in pages]
     if not table.is_learnt:
         return None, None, values
     sites = _sites(pages)
@@ -122,7 +123,7 @@ def before_crf(
         return _weights(pages, collections, rows, table.elements)
 
     weighed = _out_of_fold(folds, weigh, lambda learnt, row: learnt(pages[row].blocks))
-    values = [table.silenced(np.vstack(of_page)) for of_page in zip(values, weighed, strict=True)]
+    values = [silenced(table, np.vstack(of_page)) for of_page in zip(values, weighed, strict=True)]
 
     def grow(rows: Sequence[int]) -> Trees:
         return _grow([pages[row] for row in rows], [values[row] for row in rows], table.trees.first)

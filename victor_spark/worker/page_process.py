@@ -19,14 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from mmap import mmap
 from multiprocessing.connection import Connection
-from typing import Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import pyarrow as pa
 
 from victor_spark.errors import ShardError
 from victor_spark.request import OPEN_FACTOR, REMOTE_SECONDS, WALL_FACTOR, Limits
 from victor_spark.warc import storage
-from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard, Skip
 from victor_spark.worker.rows import RowBatch, Work, shard_row
 
@@ -102,7 +101,7 @@ def serve(
     log: int,
     shared: mmap,
     *,
-    work: Work,
+    work: Work[Any],
     limits: Limits,
     parent: int,
 ) -> NoReturn:
@@ -175,7 +174,9 @@ def _cap_memory(limits: Limits) -> int:
 class _Worker:
     """Works on one assignment, and holds the rows that were not sent yet."""
 
-    def __init__(self, results: Connection, shared: mmap, work: Work, limits: Limits, resident: int) -> None:
+    def __init__(
+        self, results: Connection, shared: mmap, work: Work[Any], limits: Limits, resident: int
+    ) -> None:
         self._results, self._shared, self._resident = results, shared, resident
         self._work, self._limits = work, limits
         self._waiting, self._flushed = RowBatch(work.schema, flush_bytes=FLUSH_BYTES), time.monotonic()
@@ -208,7 +209,7 @@ class _Worker:
             if self._due:
                 self._flush(Position(number, position.record + 1))
 
-    def _records(self, assignment: Assignment, number: int) -> Iterator[tuple[Position, Record]]:
+    def _records(self, assignment: Assignment, number: int) -> Iterator[tuple[Position, Any]]:
         """The shard's records; reading each one has a time limit of its own."""
         shard = assignment.shards[number]
         suspect = None if assignment.suspect is None else assignment.suspect.position
@@ -244,11 +245,12 @@ class _Worker:
             self._note(READING, self._seconds + more)
             signal.setitimer(signal.ITIMER_PROF, left + more)
 
-    def _page(self, position: Position, record: Record) -> None:
+    def _page(self, position: Position, record: Any) -> None:
         """Cleans a record; after MemoryError, another process continues behind it."""
-        self._enter(PAGE, position, self._limits.seconds(len(record.payload or b"")))
+        n_bytes = self._work.n_bytes(record)
+        self._enter(PAGE, position, self._limits.seconds(n_bytes or 0))
         row = self._work.row(record)
-        if row["status"] != "out_of_memory" or record.status is not None:
+        if row["status"] != "out_of_memory" or n_bytes is None:
             self._waiting.add(row)
             return
         self._waiting.add(self._work.lost(record, "out_of_memory", out_of_memory(self._limits)))

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from mmap import mmap
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from victor_spark.request import FIRST_PASS, CleanRequest
 from victor_spark.roles import ROLES
 from victor_spark.warc import file_types, reading
 from victor_spark.warc.records import Record
-from victor_spark.warc.shard import Attempt, Shard
+from victor_spark.warc.shard import FIRST, Attempt, Shard
 
 STAGES: Final = {
     "read": "read and inflate",
@@ -91,9 +91,7 @@ class RowBatch:
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
-_PLACE: Final = ("warc_filename", "warc_record_offset", "warc_record_length", "crawl")
-_CONTENT: Final = ("content_digest", "content_mime_type", "content_truncated")
-_COPIED: Final = ("id", "url", "fetch_time", *_PLACE, *_CONTENT)
+_COPIED: Final = tuple(each.name for each in fields(Record) if each.name in tables.MEANINGS)
 
 
 def record_row(record: Record, *, status: str, reason: str | None) -> Row:
@@ -160,8 +158,8 @@ def row_batches(
     shards: Iterable[Shard],
     schema: pa.Schema,
     *,
-    read: Callable[[Shard], Iterable[Record]],
-    row: Callable[[Record], Row],
+    read: Callable[[Shard], Iterable[T]],
+    row: Callable[[T], Row],
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all records of some shards; a shard that can't be read (on) is a row with its reason."""
     waiting = RowBatch(schema)
@@ -259,17 +257,30 @@ class StageTimer:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """The functions for shards: `read` gives records, `row` a record's row, `lost` that of a failed one."""
+class Work(Generic[T]):
+    """The functions for shards: `read` gives records, `row` a record's row, `lost` that of a failed one.
+
+    `n_bytes`: the size of a record's page, for its time limit; None if its row is final as it was read.
+    """
 
     schema: pa.Schema
-    read: Callable[[Shard, Attempt], Iterator[Record]]
-    row: Callable[[Record], Row]
-    lost: Callable[[Record, str, str], Row]
+    read: Callable[[Shard, Attempt], Iterator[T]]
+    row: Callable[[T], Row]
+    lost: Callable[[T, str, str], Row]
+    n_bytes: Callable[[T], int | None]
     timer: StageTimer = field(default_factory=StageTimer)
 
+    def batches(self, shards: Iterable[Shard]) -> Iterator[pa.RecordBatch]:
+        """The rows of all records, made in this process without limits; a page that crashes ends it."""
+        return row_batches(shards, self.schema, read=lambda shard: self.read(shard, FIRST), row=self.row)
 
-def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
+
+def page_bytes(record: Record) -> int | None:
+    """The size of a record's page; None if it is not cleaned."""
+    return len(record.payload or b"") if record.status is None else None
+
+
+def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work[Record]:
     """The work of `victor clean`; loads the models, and makes the tables that a first page needs."""
     timer = StageTimer()
     is_partly = request.passing == FIRST_PASS and not request.cleaning.templates
@@ -304,4 +315,4 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
     def lost(record: Record, status: str, reason: str) -> Row:
         return document_row(record, pipeline.dropped(record, request.cleaning, status, reason))
 
-    return Work(schema, read, row, lost, timer)
+    return Work(schema, read, row, lost, page_bytes, timer)

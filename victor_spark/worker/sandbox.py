@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from mmap import mmap
 from multiprocessing import Pipe
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -61,7 +61,7 @@ class Death:
 class Sandbox:
     """The child process of a Python worker, replaced when it dies; for one task at a time."""
 
-    def __init__(self, work: Work, limits: Limits) -> None:
+    def __init__(self, work: Work[Any], limits: Limits) -> None:
         self._work, self._limits = work, limits
         self._child: _Child | None = None
 
@@ -151,7 +151,7 @@ def _verdict(death: Death, limits: Limits) -> tuple[str, str]:
 class _Child:
     """A process that serves assignments, and the ends of its pipes."""
 
-    def __init__(self, work: Work, limits: Limits) -> None:
+    def __init__(self, work: Work[Any], limits: Limits) -> None:
         self._limits = limits
         self._shared = mmap(-1, _SHARED_BYTES)
         if hasattr(os, "memfd_create"):  # Linux

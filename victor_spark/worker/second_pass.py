@@ -5,7 +5,7 @@ columns of `Blocks`. All other pages have none; their rows are final.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any, Final
@@ -27,7 +27,6 @@ from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Known
 from victor_spark.sites.table import KEYED, SUMS, Sites
 from victor_spark.warc import storage
-from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
 from victor_spark.worker.rows import Row, StageTimer, Work, decided
 
@@ -113,14 +112,14 @@ OF_FILES: Final = pa.schema([("file", pa.int64()), *_OF_FILE])
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPage(Record):
-    """A row of the first pass; `status` is set where it is final."""
+class StoredPage:
+    """A row of the first pass, final where it has no block rows (`scored`), and the sums of its site."""
 
-    row: Row = field(default_factory=dict)
+    row: Row
     known: Known | None = None
 
 
-def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
+def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work[StoredPage]:
     """The work of the second pass; a shard is a file of scored pages."""
     schema, timer = request.schema, StageTimer()
     decide = pipeline.deciding(request.cleaning, models, timer)
@@ -134,18 +133,17 @@ def work(request: CleanRequest, models: Mapping[str, bytes]) -> Work:
             page = replace(page, kept=stored["kept"])
         return _decided(record, page, decide(page), schema)
 
-    def row(record: Record) -> Row:
-        assert isinstance(record, StoredPage)
+    def row(record: StoredPage) -> Row:
         if record.row["scored"] is None:
             return record.row
         found = pipeline.guarded(partial(made, record), partial(_lost, record))
         timer("rows")
         return found
 
-    def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
+    def read(shard: Shard, attempt: Attempt) -> Iterator[StoredPage]:
         return timer.reading(_read(shard, attempt, folder=request.known))
 
-    return Work(schema, read, row, _lost, timer)
+    return Work(schema, read, row, _lost, _n_bytes, timer)
 
 
 def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage]:
@@ -155,17 +153,20 @@ def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage
         if skip is not None and number < skip.place.position:
             continue
         attempt.begin(Place(0, number))
-        record = StoredPage(None, row["url"], shard.filename, 0, 0, None, row=row)
         if skip is not None and number == skip.place.position:
-            record = replace(record, row={**_lost(record, skip.status, skip.reason), "scored": None})
-        if record.row["scored"] is None:
-            yield replace(record, status=record.row["status"], row={**record.row, "n_site_pages": None})
-            continue
-        row["n_site_pages"] = 1
-        if known := None if row["site"] is None else sites.of(hashed(row["site"])):
-            row["n_site_pages"] = known.n_pages
-        size = len(row["scored"]["text"] or "") + len(row["scored"].get("html") or "")
-        yield replace(record, payload=bytes(size), known=known)  # as long as the page, for its time limit
+            lost = _lost(StoredPage(row), skip.status, skip.reason)
+            yield StoredPage({**lost, "scored": None, "n_site_pages": None})
+        elif row["scored"] is None:
+            yield StoredPage({**row, "n_site_pages": None})
+        else:
+            known = None if row["site"] is None else sites.of(hashed(row["site"]))
+            row["n_site_pages"] = 1 if known is None else known.n_pages
+            yield StoredPage(row, known)
+
+
+def _n_bytes(record: StoredPage) -> int | None:
+    scored = record.row["scored"]
+    return None if scored is None else len(scored["text"] or "") + len(scored.get("html") or "")
 
 
 def _decided(record: StoredPage, page: Scored, document: Document, schema: pa.Schema) -> Row:
@@ -184,8 +185,7 @@ def _decided(record: StoredPage, page: Scored, document: Document, schema: pa.Sc
     }
 
 
-def _lost(record: Record, status: str, reason: str) -> Row:
-    assert isinstance(record, StoredPage)
+def _lost(record: StoredPage, status: str, reason: str) -> Row:
     unknown = dict.fromkeys((*decided(Document(status)), *tables.METADATA))
     return {**record.row, **unknown, "status": status, "reason": reason}
 

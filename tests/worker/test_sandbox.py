@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.spark.hostile_work import WORK, row, write
+from tests.worker.hostile_work import WORK, row, write
 from victor_spark.errors import ShardError, UsageError
 from victor_spark.request import Limits
 from victor_spark.warc import reading
@@ -214,7 +214,7 @@ def test_the_child_dies_with_its_parent(root: Path, tmp_path: Path) -> None:
     program = f"""
 import os, sys
 from dataclasses import replace
-from tests.spark.hostile_work import WORK, row
+from tests.worker.hostile_work import WORK, row
 from victor_spark.warc.inputs import resolve
 from victor_spark.request import Limits
 from victor_spark.worker.sandbox import Sandbox

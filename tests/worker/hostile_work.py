@@ -16,7 +16,7 @@ from victor_spark.warc import reading
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
-from victor_spark.worker.rows import Row, Work, record_row
+from victor_spark.worker.rows import Row, Work, page_bytes, record_row
 
 SLOW: Final = re.compile(r"(a*)*b")
 
@@ -75,7 +75,7 @@ def read(shard: Shard, attempt: Attempt) -> Iterator[Record]:
     yield from reading.read(shard, attempt=attempt)
 
 
-WORK: Final = Work(tables.PAGES, read, row, lost)
+WORK: Final = Work(tables.PAGES, read, row, lost, page_bytes)
 
 
 def write(path: Path, *texts: bytes) -> Shard:

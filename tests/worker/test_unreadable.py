@@ -10,8 +10,8 @@ from typing import Any, Final, cast
 
 import pytest
 
-from tests.spark.hostile_work import DEEDS, WORK
 from tests.warc import making
+from tests.worker.hostile_work import DEEDS, WORK
 from victor_spark.request import Limits
 from victor_spark.warc import compression, reading, records
 from victor_spark.warc.inputs import resolve

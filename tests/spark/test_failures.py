@@ -1,0 +1,52 @@
+"""Errors that end a job are one line: which store or disk, what is wrong, what to do; and the exit code."""
+
+import errno
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from victor_spark.errors import EXIT_INCOMPLETE, EXIT_USAGE, OutputError, SpaceError
+from victor_spark.spark.failures import disk_errors
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+        OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)),
+        RuntimeError("Job aborted.\nCaused by: java.io.IOException: No space left on device\n\tat a.b"),
+        RuntimeError("DSQuotaExceededException: The DiskSpace quota of /small is exceeded: quota = 3 B"),
+        RuntimeError("File /out could only be written to 0 of the 1 minReplication nodes."),
+    ],
+)
+def test_a_full_disk_is_a_run_that_is_not_complete(tmp_path: Path, error: Exception) -> None:
+    """Of the output, or of the shuffle: the command need not change."""
+    with pytest.raises(SpaceError) as raised, disk_errors(f"file://{tmp_path}"):
+        raise error
+    assert raised.value.exit_code == EXIT_INCOMPLETE
+    assert re.fullmatch(
+        rf"{tmp_path}: a disk is full \(.+\); make room, and the same command resumes", str(raised.value)
+    )
+
+
+def test_a_disk_that_fails_otherwise_needs_a_change_by_the_user(tmp_path: Path) -> None:
+    expected = pytest.raises(OutputError, match=r"^/nowhere: Read-only file system; ")
+    with expected as raised, disk_errors("/nowhere"):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+    assert raised.value.exit_code == EXIT_USAGE
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("S3Exception: null (Service: S3, Status Code: 403, Request ID: 1)", "the store denies access (403)"),
+        ("a.warc.gz: the credentials expired (ExpiredToken)", "the credentials expired (ExpiredToken)"),
+        ("java.lang.Error: bad length: 400 bytes\n\tat a.B.c(DAGScheduler.scala:403)", None),
+    ],
+)
+def test_only_a_store_that_refuses_is_named_as_one(tmp_path: Path, line: str, message: str | None) -> None:
+    expected = pytest.raises(OutputError if message else RuntimeError, match=re.escape(message or line))
+    with expected, disk_errors(str(tmp_path)):
+        raise RuntimeError(line)

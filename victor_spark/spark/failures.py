@@ -1,0 +1,58 @@
+"""Turns the errors of disks and stores that end a job into one line, with what to do about them."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from victor_spark.errors import REFUSALS, ConfigurationError, OutputError, SpaceError, VictorError, one_line
+from victor_spark.sites.table import KIND as SITES
+from victor_spark.spark import ledger
+from victor_spark.templates.table import KIND as TEMPLATES
+from victor_spark.worker.second_pass import UNREADABLE
+
+_UNREADABLE: Final = re.compile(f"(?:{UNREADABLE}|{SITES.unreadable}|{TEMPLATES.unreadable}): [^\\n]*")
+_REFUSED: Final = re.compile(
+    rf"(?:(?<=[(:])|(?<=[(:] ))(?:{'|'.join(code for code in REFUSALS if code.isalpha())})\b"
+    r"|(?<=Status Code: )(?:400|403)\b"
+)
+_ADDRESS: Final = re.compile(r"\w+://[^\s'\"]+(?=:)")
+_DISK_FULL: Final = re.compile(
+    r"No space left on device|Disk quota exceeded"
+    r"|The \w+ quota of [^\n]{1,200}? is exceeded|could only be written to 0 of the"
+)
+_KILLED: Final = re.compile(r"killed by YARN for exceeding \w+ memory limits\. ([^\n]{1,99}? used)")
+
+
+@contextmanager
+def disk_errors(location: str, again: str = "the same command resumes") -> Iterator[None]:
+    """Turns errors of disks and stores, damaged files, and containers that YARN killed into one line.
+
+    `again`: what to do after the cause is mended.
+    """
+    try:
+        yield
+    except VictorError:
+        raise
+    except Exception as error:
+        refused = [line for line in str(error).splitlines() if _REFUSED.search(line)]
+        for line in refused[-1:]:
+            [code, *_] = _REFUSED.findall(line)
+            where = (_ADDRESS.findall(line) or [location])[0]
+            why = f"{where}: {REFUSALS[code]} ({code}); {again} when that is mended"
+            raise OutputError(why) from error
+        if found := _UNREADABLE.search(str(error)):
+            advice = f"{again} when that is mended"
+            if found[0].startswith(UNREADABLE):
+                advice = f"to make them again, remove {ledger.FIRST_PASS} from OUT and repeat `victor clean`"
+            raise OutputError(f"{found[0]}; {advice}") from error
+        if found := _KILLED.search(str(error)):
+            advice = f"raise spark.executor.memoryOverhead, and {again}"
+            raise ConfigurationError(f"YARN killed a container ({found[1]}): {advice}") from error
+        if found := _DISK_FULL.search(str(error)):
+            why = f"a disk is full ({found[0]}); make room, and {again}"
+            raise SpaceError(f"{location.removeprefix('file://')}: {why}") from error
+        if isinstance(error, OSError) and not isinstance(error, ConnectionError):  # which is that to Java
+            why = f"{one_line(error)}; {again} when that is mended"
+            raise OutputError(f"{location.removeprefix('file://')}: {why}") from error
+        raise
