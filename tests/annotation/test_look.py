@@ -137,7 +137,7 @@ def test_the_record_of_a_row_is_opened_by_its_offset(root: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--offset", "1"], "needs one archive"),
+        (["--offset", "1"], "needs exactly one archive as INPUT"),
         (["--port", "70000"], "between 0 and 65535"),
         (["missing.html"], "missing.html"),
         (["--cleaner", "victr"], "did you mean victor"),

@@ -164,9 +164,11 @@ def test_a_model_directory_and_its_file_are_read(tmp_path: Path, stored: bytes) 
     assert read_bytes(tmp_path) == read_bytes(tmp_path / "weights.npz") == stored
 
 
-@pytest.mark.parametrize("missing", ["nowhere", "."])
-def test_a_missing_model_is_an_error(tmp_path: Path, missing: str) -> None:
-    with pytest.raises(ModelError, match="no model"):
+@pytest.mark.parametrize(
+    ("missing", "says"), [("nowhere", "nowhere: no model"), (".", ": holds no weights.npz")]
+)
+def test_a_missing_model_is_an_error(tmp_path: Path, missing: str, says: str) -> None:
+    with pytest.raises(ModelError, match=says):
         read_bytes(tmp_path / missing)
 
 

@@ -18,7 +18,7 @@ DEEDS = {
     3: ("segfaults", "crash", "SIGSEGV"),
     4: ("exits", "crash", "exit code 3"),
     9: ("loops in C", "timeout", "CPU time"),
-    14: ("eats memory", "out_of_memory", "needs more than 200 MB"),
+    14: ("eats memory", "out_of_memory", "needs more than 200 MiB"),
     19: ("is killed", "crash", "SIGKILL"),
 }
 

@@ -45,7 +45,7 @@ def places(shard: Shard) -> list[tuple[str, int, str | None]]:
 
 
 OK = ("ok", None)
-NO_MEMORY = ("out_of_memory", "needs more than 128 MB")
+NO_MEMORY = ("out_of_memory", "needs more than 128 MiB")
 
 
 @pytest.mark.parametrize(

@@ -120,8 +120,8 @@ def test_a_record_that_kills_whoever_reads_it_costs_itself(
     [
         (b"loops in C", "timeout", "over 0.2 s of CPU time, while it was read"),
         (b"sleeps", "timeout", "over 2 s, while it was read"),
-        (b"eats memory", "out_of_memory", "needs more than 128 MB, while it was read"),
-        (b"eats native memory", "out_of_memory", "needs more than 128 MB, while it was read"),
+        (b"eats memory", "out_of_memory", "needs more than 128 MiB, while it was read"),
+        (b"eats native memory", "out_of_memory", "needs more than 128 MiB, while it was read"),
         (b"exits", "crash", "exit code 3, while it was read"),
     ],
 )

@@ -41,8 +41,10 @@ class Plan:
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
             raise UsageError(f"--order must be one of {', '.join(ORDERS)}")
-        if not 0.0 <= self.overlap <= 1.0 or self.n_overlap < 2:
-            raise UsageError("--overlap must be between 0 and 1, --overlap-annotators at least 2")
+        if not 0.0 <= self.overlap <= 1.0:
+            raise UsageError("--overlap must be between 0 and 1")
+        if self.n_overlap < 2:
+            raise UsageError("--overlap-annotators must be at least 2")
 
     def wanted(self, draw: float) -> int:
         """How many annotators label a page with this draw."""

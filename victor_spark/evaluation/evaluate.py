@@ -54,7 +54,7 @@ def check(
     """Reads all gold once, so that errors in it are found before the first page; InputError without pages."""
     known = {name for name, _ in sources}
     if unknown := [name for name in sets if name not in known]:
-        raise InputError(f"no set {', '.join(unknown)} in the gold; there are: {', '.join(sorted(known))}")
+        raise InputError(f"no set {', '.join(unknown)} in the gold (choose from {', '.join(sorted(known))})")
     pages = partial(gold.chosen, sources, sets, split, limit)
     ids: set[tuple[str, str]] = set()
 
