@@ -130,7 +130,7 @@ def floor(room: str) -> int:
 
 
 def faults(module: str, source: str) -> Iterator[str]:
-    """What the rules say against `module` ("html.segment", "" for the package itself)."""
+    """The imports of `module` ("html.segment", "" for the package itself) that break a rule."""
     room = module.partition(".")[0]
     for target, line, only_types in imports(ast.parse(source)):
         where = f"{PACKAGE}.{module}:{line} imports {target}"
@@ -166,7 +166,7 @@ def _is_door(library: str, module: str) -> bool:
 
 
 def dependence(name: str, source: str) -> Iterator[str]:
-    """What keeps a module of victor_html from use without anything else of ours."""
+    """The imports of a module of victor_html that the package must not need."""
     allowed = {PARSER, "cython", "numpy", *sys.stdlib_module_names}
     for target, line, _ in imports(ast.parse(source)):
         if target.partition(".")[0] not in allowed:

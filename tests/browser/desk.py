@@ -1,4 +1,4 @@
-"""What the browser tests work with: a server to start, kill and start again, and an annotator at her desk."""
+"""For the browser tests: a server to start, kill and start again, and an annotator's browser window."""
 
 import json
 import os
@@ -95,7 +95,7 @@ class Server:
         )
 
     def labels(self, title: str, annotator: str) -> str:
-        """What is stored."""
+        """The labels in the store."""
         asked = urllib.parse.urlencode({"annotator": annotator})
         return str(self.get(f"/api/pages/{self.page(title)}?{asked}")["labels"])
 

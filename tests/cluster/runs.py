@@ -77,7 +77,7 @@ class Run:
         return (self.folder / "driver.log").read_text(errors="replace")[-9000:]
 
     def outcomes(self) -> list[Outcome]:
-        """What the rows say: shard, offset, status and text."""
+        """The rows: shard, offset, status and text."""
         return [
             (Path(row["warc_filename"]).name, row["warc_record_offset"], row["status"], row["text"])
             for row in rows(self.output)
@@ -94,7 +94,7 @@ class Run:
 
 @dataclass
 class Job:
-    """What is to be run: shards, and where; options of Spark and of the command.
+    """A job to run: its cluster and shards; options of Spark and of the command.
 
     `held`: each shard's first page waits for `Run.go`, so that a test strikes pages under work for certain.
     `variables`: of the driver's environment, beside those of this process.
@@ -187,7 +187,7 @@ def write_crawl(folder: Path, n_shards: int, n_pages: int, **deeds: str) -> Path
 
 
 def undisturbed(crawl: Path) -> list[Outcome]:
-    """What a crawl's rows must say: its pages read and cleaned here, without Spark."""
+    """The expected rows of a crawl: its pages read and cleaned here, without Spark."""
     settings = pipeline.Settings()
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     return [

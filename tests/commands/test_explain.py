@@ -56,7 +56,7 @@ def test_a_headline_that_is_kept_for_its_role_is_shown_as_such() -> None:
         shown = replace(document, scores=scores, kept=scores.kept)
         tooltips = explanation.page(shown, {}, name="page", markup=PAGE)
         assert ('"headline": true' in tooltips) == is_shown
-        assert "kept are blocks with P(content)" in explanation.verdict(shown)
+        assert "keeps blocks with P(content)" in explanation.verdict(shown)
 
 
 def test_nothing_of_the_page_acts_or_loads(tmp_path: Path) -> None:

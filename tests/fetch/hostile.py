@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 Sent = Callable[[socket.socket], None]
-"""What a path does with its connection, once the request is read."""
+"""The answer of a path on its connection, after the request is read."""
 
 PAGE = b"<html><body><p>a good page</p></body></html>"
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"

@@ -1,4 +1,4 @@
-"""What is fuzzed: each target makes an input of bytes and compares what the product gives with an oracle.
+"""The targets of fuzzing: each makes an input from bytes and compares the product's result with an oracle.
 
 `python -m tests.fuzz.targets TARGET FILE...` runs a target on files, as reproducers of failures are kept.
 """
@@ -128,7 +128,7 @@ def slow_segment() -> ModuleType:
 
 
 def scans_as_uncompiled(content: bytes) -> None:
-    """What is no canonical HTML, too, is cut into the same blocks compiled and uncompiled."""
+    """Segmentation is the same compiled and uncompiled, also of html that is not canonical."""
     lone = "\ud800" if content[:1] == b"\xed" else ""
     html = lone + content[:600].decode("utf-8", "replace")
     assert same(slow_segment().segment(html), segment(html))
@@ -307,7 +307,7 @@ WORDS: Final = tuple(
         *("<meta charset=", "<p ", ' a="', "='", "&#", "<!--", "-->", "<![CDATA[", "\n", "\u0301", "\ufeff"),
     )
 )
-"""What mutation inserts."""
+"""The words that mutation inserts."""
 
 
 def seeds(target: Target) -> Iterator[bytes]:

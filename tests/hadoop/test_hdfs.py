@@ -19,7 +19,7 @@ FULL = 1 << 60
 
 
 def outcomes(output: Path) -> list[Outcome]:
-    """What the rows of an output say."""
+    """The file, offset, status and text of each row of an output."""
     return [
         (Path(row["warc_filename"]).name, row["warc_record_offset"], row["status"], row["text"])
         for row in rows(output)

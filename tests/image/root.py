@@ -46,7 +46,7 @@ class Image:
     entrypoint: list[str] = field(default_factory=list)
 
     def command(self, words: Sequence[str], data: Path | None = None, host: str = "image") -> list[str]:
-        """What runs `words` in the image, in namespaces that end with it; `data` is its /data."""
+        """The command that runs `words` in the image, in namespaces that end with it; `data` is its /data."""
         root = shlex.quote(str(self.root))
         prepare = [f"mount --rbind /dev {root}/dev", f"mount -t proc proc {root}/proc", f"hostname {host}"]
         if data is not None:
@@ -158,7 +158,7 @@ def _copy(words: list[str], image: Image, stages: Mapping[str, Image]) -> None:
 
 
 def _downloads() -> dict[str, str]:
-    """What apt and pip have to know of the way out of here."""
+    """The environment variables of apt and pip: proxies and certificates."""
     found = {name: value for name, value in os.environ.items() if _PASSED_ON.fullmatch(name)}
     if _CERTIFICATES.exists():
         found |= dict.fromkeys(("PIP_CERT", "SSL_CERT_FILE"), _OURS)

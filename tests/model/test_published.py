@@ -73,7 +73,7 @@ def features(table: FeatureTable, root: Path) -> str:
 
 
 def hash_of(kind: str, name: str, root: Path) -> str:
-    """What a published name means now."""
+    """The hash of the current content of a published name."""
     if kind == "configuration":
         return digest(json.dumps(configuration.toml(root / "conf" / f"{name}.toml")))
     if kind == "weights":

@@ -1,4 +1,4 @@
-"""What goes wrong with S3 in mid-run: one clear line, the right exit code, and the same command resumes."""
+"""Faults of S3 during a run: one clear line, the right exit code, and the same command resumes."""
 
 import base64
 import os

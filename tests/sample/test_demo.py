@@ -26,7 +26,7 @@ pytestmark = pytest.mark.spark
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo printed, without the folder of its output, and the rows it left of records, by URL."""
+    """The output of the demo without the folder's name, and the rows of its records, by URL."""
 
     stdout: str
     rows: dict[str | None, dict[str, Any]]

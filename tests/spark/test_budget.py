@@ -1,4 +1,4 @@
-"""What may fail: the grammar of budgets, runs that stop over one and go on with a larger one."""
+"""Failure budgets: their grammar, and runs that stop when one is exceeded and resume with a larger one."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `victor plan` predicts is what a run finds; what `victor status` says is what is there."""
+"""`victor plan` predicts the results of a run; `victor status` reports the files that exist."""
 
 import json
 import random
@@ -42,7 +42,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def output(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What cleaning them gives, in several waves."""
+    """The output of cleaning the shards in several waves."""
     from victor_spark.request import CleanRequest, SparkOptions
     from victor_spark.spark.run import run
 

@@ -1,4 +1,4 @@
-"""What the session sets by itself, and that whoever says otherwise wins."""
+"""The settings of the session, and that the user's own settings replace them."""
 
 import os
 import signal

@@ -121,7 +121,7 @@ LEFT = "\nimport os, sys\nsys.stdout.flush()\nos._exit(0)\n"
 
 
 def run(lake: Version, script: str, *arguments: object, stdin: object = None) -> tuple[Any, list[str]]:
-    """What a program prints as JSON, and the lines of ours on stderr."""
+    """The JSON that a program prints, and our lines on stderr."""
     done = subprocess.run(
         [lake.python, "-c", script + LEFT, *map(str, arguments)],
         env=lake.variables,

@@ -14,7 +14,7 @@ _RANGE = re.compile(r"bytes=(\d+)-(\d*)")
 
 @dataclass
 class Site:
-    """What a server has, what it does instead of serving, and what it was asked.
+    """The files of a server, its faults, and the requests that it got.
 
     `faults`: one for each request that comes, then all is well; None: serve it.
     """

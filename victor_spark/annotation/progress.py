@@ -267,7 +267,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def disagreements(store: Store) -> dict[str, Any]:
-    """Pages on which finished annotations differ, the worst first, with the judge who decided."""
+    """Pages on which finished annotations differ, the worst first, with the adjudicator."""
     judges = store.rows(
         "SELECT annotation.page, annotator.name FROM annotation"
         " JOIN annotator ON annotator.id = annotation.annotator WHERE judge = 1 AND state = 'done'"
@@ -288,7 +288,7 @@ def disagreements(store: Store) -> dict[str, Any]:
 
 
 def disagreement(store: Store, number: int) -> dict[str, Any]:
-    """The labels of each annotator of a page, the blocks that differ, and the judge's labels."""
+    """The labels of each annotator of a page, the blocks that differ, and the adjudicator's labels."""
     page = annotations.page_row(store, number)
     rows = store.rows(
         "SELECT annotator.name, annotation.labels, judge, state FROM annotation"

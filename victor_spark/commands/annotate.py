@@ -29,7 +29,7 @@ examples:
 """
 
 EXPORT_HELP: Final = """\
-Exports the finished pages of an annotation store, with the labels of the judge, or else of the majority.
+Exports the finished pages of an annotation store, with the labels of the adjudicator, or of the majority.
 
 With --format
   gold       JSON lines for `victor train` and `victor evaluate` (compressed if the name ends in .xz)

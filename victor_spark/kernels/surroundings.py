@@ -310,7 +310,7 @@ def _around(
     rows: cython.float[:, ::1],
     r: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """What stands inside each of the elements around a paragraph."""
+    """The content of each of the elements around a paragraph."""
     all_words: cython.double = max(elements[num.ELEMENT_WORDS, 0], 1.0)
     for k in range(num.N_AROUND):
         for p in range(n):
