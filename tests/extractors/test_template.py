@@ -151,8 +151,8 @@ def test_a_rule_that_is_never_in_doubt_has_no_say() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (Settings("template"), "needs a templates table"),
-        (Settings("template+kimatu"), "the cleaner template\\+kimatu needs a templates table"),
+        (Settings("template"), "needs a table of templates"),
+        (Settings("template+kimatu"), "the cleaner template\\+kimatu needs a table of templates"),
         (Settings("kimatu", templates="nowhere.parquet"), "nowhere.parquet: No such file"),
     ],
 )

@@ -340,7 +340,7 @@ def test_a_table_with_a_hostile_expression_ends_the_run_with_one_line(
     wrong, out = hostile(march, tmp_path / "wrong.parquet"), tmp_path / "out"
     outcome = victor("templates", "apply", crawls[0], "--templates", wrong, "--output", out)
     assert outcome.code == 2
-    assert "templates table can't be read: " in outcome.lines[-1]
+    assert "table of templates can't be read: " in outcome.lines[-1]
     assert "did not write: '(a+)+b'; the same command resumes when that is mended" in outcome.lines[-1]
     outcome = victor("templates", "mine", crawls[1], "--update", wrong, "--output", tmp_path / "t.parquet")
     assert outcome.code == 2
@@ -366,7 +366,7 @@ def test_a_table_that_vanishes_in_mid_run_ends_it_and_a_resumed_run_finds_it_unc
     monkeypatch.setattr(waves, "clean", cleaned)
     outcome = victor(*command)
     assert outcome.code == 2
-    assert "templates table can't be read: " in outcome.lines[-1]
+    assert "table of templates can't be read: " in outcome.lines[-1]
     assert "No such file or directory; the same command resumes" in outcome.lines[-1]
     monkeypatch.undo()
     shutil.copy(march, path)
