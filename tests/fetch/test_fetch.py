@@ -128,7 +128,7 @@ def test_a_circle_of_redirects_and_an_endless_one_are_left(
         assert len(site.asked) == 1 + 2 + 11
     message = capsys.readouterr().err
     assert "1 address with status redirect_loop" in message
-    assert "1 too_many_redirects" in message
+    assert "1 address with status too_many_redirects" in message
 
 
 def test_endless_slow_and_lying_answers_are_cut_and_say_so(tmp_path: Path) -> None:

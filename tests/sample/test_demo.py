@@ -92,7 +92,7 @@ def test_the_statuses_printed_are_those_of_the_rows(demo: Demo, gold: list[dict[
         row["status"] for row in demo.rows.values()
     )
     n_expected = sum(demo.rows[line["url"]]["status"] == line["status"] for line in gold)
-    assert f"expects: {n_expected} of {printed[1]}" in demo.stdout
+    assert f"status equals the gold: {n_expected} of {printed[1]}" in demo.stdout
 
 
 def test_every_unexpected_status_is_named(demo: Demo, gold: list[dict[str, Any]]) -> None:

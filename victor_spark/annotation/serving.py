@@ -57,9 +57,7 @@ _HEADERS: Final = {
 
 @dataclass(frozen=True)
 class Access:
-    """`hosts`: permitted Host headers, with port ("*": any, for servers that a token protects); `token`: the
-    required token, None for no token.
-    """
+    """Permitted Host headers, with port ("*": any, if a token is required); the required token or None."""
 
     hosts: frozenset[str]
     token: str | None = None

@@ -139,9 +139,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction (or a part of the enclosing one): afterwards all of it is on disk, or, with an
-        AnnotationError, nothing.
-        """
+        """A transaction, or a part of the enclosing one: all of it is stored, or nothing after an error."""
         with self._lock, _clear_errors(self.path):
             if self._n_around:  # nested: part of the enclosing transaction
                 yield self._connection

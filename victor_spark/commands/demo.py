@@ -137,7 +137,8 @@ def _quality(pages: Sequence[Measured]) -> Iterator[str]:
         )
     index = [page for page in pages if page.gold["kind"] == "index"]
     n_kept, n_all = (sum(getattr(page, of).n_found for page in index) for of in ("found", "everything"))
-    yield f"  {'index pages (not in the mean)':<37} {len(index):>5}   {n_kept} of {n_all} words kept; gold has none"
+    name, kept = "index pages (not in the mean)", f"{n_kept} of {n_all} words kept; gold has none"
+    yield f"  {name:<37} {len(index):>5}   {kept}"
 
 
 def _example(row: Row) -> Iterator[str]:

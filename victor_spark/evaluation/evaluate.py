@@ -1,7 +1,6 @@
 """An evaluation from gold to figures: `victor evaluate`.
 
-Figures are per cleaner, over all pages and per set, language and page type: plain dicts, for results.json,
-the terminal table and the report.
+Figures are per cleaner, over all pages and per set, language and page type, as plain dicts.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

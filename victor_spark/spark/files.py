@@ -1,8 +1,7 @@
 """The few file operations that a run's output needs: on this machine, by Spark, or by fsspec.
 
-A file is written whole or not at all, from bytes or a local file; `read` and `names` give None for what
-isn't there, and `remove` does nothing then; `move` replaces the target; `probe` raises OSError if nothing can
-be written.
+A file is written whole or not at all, from bytes or a local file; for a missing name, `read` and `names` give
+None and `remove` does nothing; `move` replaces the target; `probe` raises OSError if OUT is not writable.
 """
 
 import os

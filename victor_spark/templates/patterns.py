@@ -100,9 +100,7 @@ def is_cheap(expression: str) -> bool:
 
 
 def _cost(tree: Iterable[tuple[Any, Any]]) -> tuple[int, float]:
-    """The number of consecutive unbounded repetitions, and the number of other ways to match a token: the
-    worst case of backtracking.
-    """
+    """The worst case of backtracking: consecutive unbounded repetitions, and other ways to match a token."""
     n_repetitions, n_ways = 0, 1.0
     for operation, argument in tree:
         if _is_one_character(operation) or operation is codes.AT:

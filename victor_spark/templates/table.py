@@ -74,9 +74,8 @@ class Template:
 class Mined:
     """The result of mining one site.
 
-    `n_seen` pages were given, `n_pages` of them are distinct (near-identical pages count once).
-    `cut_off`: the least document frequency of a template. If `status` is not "ok", there are no templates,
-    and `reason` says why.
+    `n_seen` pages were given, `n_pages` of them are distinct (near-identical pages count once). `cut_off`:
+    the least document frequency of a template. If `status` is not "ok", no templates; `reason` says why.
     """
 
     site: str
