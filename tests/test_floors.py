@@ -1,4 +1,4 @@
-"""The import rules: which module may import which, and what `import victor_spark` costs."""
+"""The rules for imports between modules, and the modules that `import victor_spark` loads."""
 
 import ast
 import subprocess
@@ -50,7 +50,7 @@ BESIDE = {
     ("tables", "blocks"),
 }
 BESIDE |= {("cli", "commands")}
-"""... but for these: (who, whom)."""
+"""... except these: (importing, imported)."""
 
 DOORS = {
     "aiohttp": "fetch",

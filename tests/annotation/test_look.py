@@ -1,4 +1,4 @@
-"""`victor look`: what its server answers about pages, and what it refuses."""
+"""`victor look`: the responses of its server, and the requests that it refuses."""
 
 from collections.abc import Iterator
 from pathlib import Path

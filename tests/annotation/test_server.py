@@ -1,4 +1,4 @@
-"""The annotation server: who may ask, what is saved, what survives a kill, a full disk and two annotators."""
+"""The annotation server: access, saved actions, and recovery after a kill or a full disk; two annotators."""
 
 import http.client
 import os

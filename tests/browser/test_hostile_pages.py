@@ -1,4 +1,4 @@
-"""A page full of tricks does nothing in the frame, and pages of five megabytes and right to left work."""
+"""Active content of a page does nothing in the frame; pages of 5 MB and right-to-left pages work."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A run of the job on the cluster: started, watched, struck by faults, and what it left."""
+"""A run of the job on the cluster: its start, observation, faults and results."""
 
 import json
 import os

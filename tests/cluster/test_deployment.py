@@ -1,4 +1,4 @@
-"""The packed environment and the zip, on executors that have nothing else of ours."""
+"""The packed environment and the zip, on executors without an installed victor-spark."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Pages and records that attack their reader: each gets one row, and no task is tried twice for them."""
+"""Pages and records that attack their reader: each gets one row, and no task is repeated because of them."""
 
 import gzip
 import os

@@ -1,4 +1,4 @@
-"""`victor explain`: one html file that says why, and in which nothing of the page acts."""
+"""`victor explain`: one html file with the reasons, without active content of the page."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`victor templates show, diff, evaluate, apply` without Spark: what they say, and what they refuse."""
+"""`victor templates show, diff, evaluate, apply` without Spark: output and errors."""
 
 import json
 import random

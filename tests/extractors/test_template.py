@@ -1,4 +1,4 @@
-"""Templates in cleaning: alone, before a cleaner, and after one, whose certainty they may not override."""
+"""Templates in cleaning: alone, before a cleaner, and after one; blocks with a low P(other) stay."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

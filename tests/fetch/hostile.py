@@ -1,4 +1,4 @@
-"""A server on a loopback address that answers as no server should: raw bytes by path, over plain sockets."""
+"""A server on a loopback address with invalid answers: raw bytes by path, over plain sockets."""
 
 import gzip
 import socket

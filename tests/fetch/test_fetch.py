@@ -1,4 +1,4 @@
-"""`victor fetch`: what it asks, how often, and what it writes; against real servers on this machine."""
+"""`victor fetch`: its requests, their rate, and its output; with real servers on this machine."""
 
 import gzip
 import json

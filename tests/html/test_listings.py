@@ -1,4 +1,4 @@
-"""Preformatted text keeps lines and indentation, whatever marks them up; the numbers of its lines go."""
+"""Preformatted text keeps lines and indentation in any markup, and loses line numbers."""
 
 import re
 import sys

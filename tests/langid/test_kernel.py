@@ -1,4 +1,4 @@
-"""The n-gram kernel does the same compiled and interpreted, and what its definitions say."""
+"""The n-gram kernel gives the same results compiled and interpreted, and follows its definitions."""
 
 from collections import Counter
 from typing import Any

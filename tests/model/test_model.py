@@ -1,4 +1,4 @@
-"""Model files: what is written is read, and whatever doesn't fit is refused in one clear line."""
+"""Model files: round trip, and one clear line for files that do not fit."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The demo cleans the sample crawl with the real job, and prints what the job's rows say."""
+"""The demo cleans the sample crawl with the real job, and prints the values of the job's rows."""
 
 import contextlib
 import io

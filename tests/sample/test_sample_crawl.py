@@ -1,4 +1,4 @@
-"""The shipped sample crawl is what its script builds, its gold is in its pages, its defects are real."""
+"""The shipped sample crawl is what its script builds; its gold is in its pages, its defects are real."""
 
 import json
 import os

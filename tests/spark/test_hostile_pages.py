@@ -1,4 +1,4 @@
-"""The whole command on pages that crash, hang and eat memory: their rows say so, all others are the same."""
+"""The command on pages that crash, hang and eat memory: their rows have the reason, others are normal."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""SIGKILL at any moment, and the same command again: exactly the rows of a run that nobody disturbed."""
+"""SIGKILL at any moment, then the same command again: exactly the rows of a run without faults."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Whatever was there before, a run never spoils an OUT, and never leaves one that only looks complete."""
+"""For any earlier content of OUT, a run damages nothing and leaves no OUT that only looks complete."""
 
 import json
 import shutil

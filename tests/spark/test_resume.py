@@ -1,4 +1,4 @@
-"""A run goes on where another one stopped: what is done stays, what isn't is done once."""
+"""A run resumes where another one stopped: finished waves are kept, others are done once."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Whatever a page does to its process, it has one row that says so, and every other page has its own."""
+"""A page that harms its process gets one row with the reason, and every other page gets its own row."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Tables of sites: what a crawl shows of its sites helps the next crawl, in one pass or in two."""
+"""Tables of sites: the sums of one crawl are used in the next, in one pass or in two."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Templates on Spark: mined from shards by site, the same however they are cut into tasks, and applied."""
+"""Templates on Spark: mined from shards by site, the same for any division into tasks, and applied."""
 
 import random
 import shutil

@@ -1,4 +1,4 @@
-"""Mining one site: what is a template, what is not, and input that nobody wishes for."""
+"""Mining one site: templates, strings that are no templates, and invalid input."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""The kernels' parse gives the canonical HTML that the parser library gives, or steps aside for it."""
+"""The kernels' parser gives the canonical HTML of the parser library, or leaves the page to the library."""
 
 import json
 import lzma

@@ -1,4 +1,4 @@
-"""A web server on this machine that goes wrong in ways a test writes down, request by request."""
+"""A web server on this machine with faults that a test lists, request by request."""
 
 import re
 from collections.abc import Callable, Iterator

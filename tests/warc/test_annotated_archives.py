@@ -1,4 +1,4 @@
-"""Real archives, whole and broken, give exactly the html records that they are known to hold."""
+"""Real archives, intact and damaged, give exactly the html records that they are known to hold."""
 
 import json
 from collections.abc import Iterator

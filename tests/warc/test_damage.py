@@ -1,4 +1,4 @@
-"""Damage costs the records it hits and nothing else; it is never silent, and reading goes on after it."""
+"""Damage costs only the records it hits; it is always reported, and reading continues after it."""
 
 import gzip
 import struct

@@ -1,4 +1,4 @@
-"""Whatever the arguments mean becomes shards; whatever they can't mean becomes one clear line."""
+"""Arguments become shards; invalid ones give one clear line."""
 
 import glob
 import gzip

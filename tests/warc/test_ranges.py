@@ -1,4 +1,4 @@
-"""The ranges of a shard, read one by one, give exactly what the shard gives, whatever the ranges are."""
+"""The ranges of a shard, read one by one, give exactly the records of the shard, for any ranges."""
 
 import gzip
 import itertools

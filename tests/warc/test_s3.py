@@ -1,4 +1,4 @@
-"""Shards are read from S3 as from a disk: whatever their keys, however big, and when the line breaks."""
+"""Shards are read from S3 as from a disk: with any key and size, and after broken connections."""
 
 import os
 from collections.abc import Iterator
