@@ -79,7 +79,7 @@ DOORS = {
     "yarl": "fetch",
     "zstandard": "warc",
 }
-"""The one room that imports an outside library."""
+"""External library → the one room that imports it."""
 
 OTHER_DOORS = {("resiliparse", "extractors.peers"), ("pyspark", "adapters.dataframe")}
 """resiliparse is a parser, and also one of the peers that are compared; Spark needs a UDF."""
@@ -148,7 +148,7 @@ def faults(module: str, source: str) -> Iterator[str]:
 
 
 def _against_floors(room: str, other: str) -> str | None:
-    """Why `room` may not import `other`; None where it may. The package itself may import anything, late."""
+    """The reason why `room` may not import `other`, or None. The package may import anything in functions."""
     if room in ("", other) or (room, other) in BESIDE or other == "__version__":
         return None
     if not any(
@@ -215,7 +215,7 @@ _KNOWN = {
 
 
 def circles(graph: dict[str, set[str]]) -> dict[str, set[str]]:
-    """The modules of circles, each with those that it imports and that lead back to it."""
+    """The modules of import cycles, each with the imports that lead back to it."""
 
     def reached(start: str) -> set[str]:
         found, waiting = set[str](), [start]

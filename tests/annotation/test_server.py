@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def queue(tmp_path: Path) -> Iterator[Server]:
-    """A server whose pages no other test takes."""
+    """A server whose pages are used by one test only."""
     words = ("--store", str(tmp_path / "queue.sqlite"), "--no-prelabels")
     with running(str(write_pages(tmp_path / "pages", 4)), *words) as started:
         yield started

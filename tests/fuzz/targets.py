@@ -45,9 +45,9 @@ from victor_spark.warc.records import Record
 from victor_spark.words import match
 
 MOST_MARKUP: Final = 4000
-"""The parser library needs time and memory beyond all measure for some pages: they are kept short."""
+"""The parser library needs extreme time and memory for some pages, so inputs are short."""
 UNWRITABLE: Final = re.compile("\r|<form|<select")
-"""Canonical HTML that can be read as another tree: a carriage return, forms and selects one in the other."""
+"""Canonical HTML that a parser may read as another tree: carriage returns, nested forms and selects."""
 LABELS: Final = (
     *(None, "utf-8", "latin1", "windows-1250", "utf-16", "shift_jis", "gb18030", "iso-2022-jp", "euc-kr"),
     *("big5", "hz", "x-user-defined", "utf-7", "", "\0", "rot13", "cp037", "windows-31j", "replacement"),
@@ -56,7 +56,7 @@ LABELS: Final = (
 
 @dataclass(frozen=True)
 class Target:
-    """A check that raises where the product is wrong, its corpus, how many inputs a commit is tried with."""
+    """A check that raises if the product is wrong, its corpus, and the number of inputs for a commit."""
 
     check: Callable[[bytes], None]
     corpus: str
@@ -68,7 +68,7 @@ def as_text(content: bytes) -> str:
 
 
 def reads_as_the_library(content: bytes) -> None:
-    """The kernels' canonical HTML is the library's, where they don't leave the page to it."""
+    """The kernels' canonical HTML equals the library's, unless they leave the page to it."""
     markup = as_text(content)[:MOST_MARKUP].encode()
     read = parse(markup)
     if markup.endswith(b"<!"):  # the library makes a comment of text that came long before
@@ -78,7 +78,7 @@ def reads_as_the_library(content: bytes) -> None:
 
 
 def blocks_are_the_visible_text(content: bytes) -> None:
-    """Blocks lie in order inside the canonical HTML, and are all the text that another parser sees in it."""
+    """Blocks are ordered in the canonical HTML, and have all the text that another parser reads in it."""
     html = canonical(content[:MOST_MARKUP]).html
     blocks = segment(html)
     texts = texts_of(blocks)
@@ -95,7 +95,7 @@ def blocks_are_the_visible_text(content: bytes) -> None:
 
 
 def is_cleaned(content: bytes) -> None:
-    """Any bytes as a page give a document whose status is one of the list, with the models that ship."""
+    """Any bytes as a page give a document with a listed status, with the shipped models."""
     document = cleaner()(Record(None, "http://site.example/", "made.warc.gz", 0, len(content), content))
     assert document.status in STATUSES
 
@@ -107,7 +107,7 @@ def cleaner() -> Callable[[Record], Any]:
 
 
 def is_decoded(content: bytes) -> None:
-    """Any bytes under any label are read: the markup is UTF-8, and its charset has a name."""
+    """Any bytes with any charset label are decoded: the markup is UTF-8, and its charset has a name."""
     label = LABELS[content[0] % len(LABELS)] if content else None
     markup, charset, *_ = as_utf8(content[1:], label)
     markup.decode()
@@ -248,7 +248,7 @@ def decodes_as_all_sequences(content: bytes) -> None:
 
 
 def bytes_are_what_python_says(content: bytes) -> None:
-    """Where an iframe begins, and what is UTF-8, is as Python has it."""
+    """The beginnings of iframes, and the check for UTF-8, equal those in Python."""
     view = memoryview(content)
     assert source.is_utf8(view) == (content.decode("utf-8", "replace").encode() == content)
     for start in range(0, len(content) + 1, 7):
@@ -270,7 +270,7 @@ def letters_count_as_uncompiled(content: bytes) -> None:
 
 
 def tokens_are_matches(content: bytes) -> None:
-    """The tokens of a text are what the tokenisation expression finds."""
+    """The tokens of a text are the matches of the tokenisation expression."""
     text = as_text(content)
     for view, expression in EXPRESSIONS.items():
         found = spans(text, TOKENISERS[view])

@@ -37,7 +37,7 @@ class UnavailableError(Exception):
 
 @dataclass
 class Image:
-    """A root directory, and how the Dockerfile says that programs run in it."""
+    """A root directory, and the Dockerfile's settings for programs in it."""
 
     root: Path
     variables: dict[str, str] = field(default_factory=lambda: {"PATH": _PATH})
@@ -57,7 +57,7 @@ class Image:
         return ["unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script]
 
     def _user(self) -> str:
-        """Numbers, as chroot looks names up outside."""
+        """User and group as numbers, because chroot looks names up outside."""
         for line in (self.root / "etc/passwd").read_text().splitlines():
             name, _, uid, gid, *_ = line.split(":")
             if name == self.user:
@@ -184,7 +184,7 @@ class Network:
 
     @classmethod
     def made(cls, folder: Path, names: Sequence[str], image: Image) -> "Network":
-        """Lives until it is stopped; `names` are hosts."""
+        """Runs until it is stopped; `names` are hosts."""
         hosts = "".join(f"127.0.0.1 {name}\n" for name in ("localhost", *names))
         (image.root / "etc/hosts").write_text(hosts, encoding="utf-8")
         command = [

@@ -41,7 +41,7 @@ def test_hash_tables_are_the_same_uncompiled(shipped: Profiles, uncompiled: Any)
 
 
 LONG = "příliš žluťoučký kůň " * 12
-"""More trigrams that profiles know than the kernel looks up at once."""
+"""More known trigrams than the kernel looks up at once."""
 
 
 @given(texts=TEXTS, most=st.sampled_from([3, 64, 1000]))

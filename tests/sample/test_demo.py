@@ -57,7 +57,7 @@ def run_demo(
 
 @pytest.fixture(scope="module")
 def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """A demo on the session of these tests; that of a process of its own begins as in `victor clean`."""
+    """A demo on the session of these tests; in its own process, it starts one as `victor clean` does."""
     assert spark
     output = tmp_path_factory.mktemp("demo") / "out"
     with io.TextIOWrapper(io.BytesIO(), encoding="utf-8") as stdout, contextlib.redirect_stdout(stdout):

@@ -69,7 +69,7 @@ def test_the_row_of_a_failed_shard_is_no_failed_page() -> None:
 
 @pytest.fixture
 def broken_crawl(tmp_path: Path) -> Path:
-    """Six shards of ten pages; the first two are no archives at all, whatever their names say."""
+    """Six shards of ten pages; the first two are no archives, in spite of their names."""
     folder = tmp_path / "crawl"
     folder.mkdir()
     for n in range(N_SHARDS):
@@ -105,7 +105,7 @@ def test_no_wave_begins_once_too_much_has_failed(spark: SparkSession) -> None:
 def test_broken_archives_named_one_by_one_fail_and_the_others_are_read(
     broken_crawl: Path, tmp_path: Path, victor: Victor
 ) -> None:
-    """As the shell's glob names them: text that would pass for a list, an error page, zeros, nothing."""
+    """Files by a glob of the shell: a text that resembles a list, an error page, zeros, an empty file."""
     contents = [b"404 page not found\n", page("403 Forbidden", PARAGRAPH).encode(), bytes(500), b""]
     for number, content in enumerate(contents):
         (broken_crawl / f"{number}.warc.gz").write_bytes(content)
@@ -121,7 +121,7 @@ def test_broken_archives_named_one_by_one_fail_and_the_others_are_read(
 def test_over_budget_ends_with_exit_code_3_and_a_larger_one_goes_on(
     broken_crawl: Path, tmp_path: Path, victor: Victor, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """One shard a wave; what is done stays, and a budget decides no row: the command is the same."""
+    """One shard per wave; finished waves are kept, and a run may be resumed with another budget."""
     output = tmp_path / "out"
 
     def clean(*options: object) -> Any:

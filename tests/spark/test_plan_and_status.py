@@ -24,7 +24,7 @@ N = 400
 
 @pytest.fixture(scope="module")
 def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a shard of 400 pages and some tiny ones; every tenth page is gone."""
+    """A folder with a shard of 400 pages and some tiny ones; every tenth page has the HTTP status 404."""
     folder, noise = tmp_path_factory.mktemp("shards"), random.Random(3)
     responses = [
         Response(
@@ -171,7 +171,7 @@ def test_where_no_page_could_be_read_nothing_is_estimated(
 def test_shards_that_cannot_be_read_are_told_with_the_reason_and_pages_add_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A page that was only moved has a reason, too, but nothing to do with it."""
+    """The reason of a page that was only moved is not shown as that of a failed shard."""
     moved = [
         Response(f"http://a.example/{n}", page(f"A {n}", PARAGRAPH).encode(), "301 Moved" if n else "200 OK")
         for n in range(6)
@@ -212,7 +212,7 @@ def test_the_time_of_a_run_includes_its_start(shards: Path, capsys: pytest.Captu
 def test_an_output_in_a_store_is_looked_at_before_anything_is_spent(
     spark: SparkSession, shards: Path, victor: Victor
 ) -> None:
-    """A bucket that is there is enough; nothing is left in it."""
+    """An existing bucket is sufficient; no object is left in it."""
     assert spark
     with storage.s3() as client:
         client.create_bucket(Bucket="outs")

@@ -145,7 +145,7 @@ def test_n_sites_seen_counts_the_sites_that_have_the_same_expression(tmp_path: P
 
 
 def test_a_large_site_is_sampled_and_a_small_one_beside_it_is_not(tmp_path: Path) -> None:
-    """The memory of both sides is held down in tests/templates/test_sample.py; here is the whole way."""
+    """tests/templates/test_sample.py checks the memory of both sides; this is the whole command."""
     tiny = [
         Response(f"http://huge.example/{n}", f"<p>{story(n)} {n}</p><div>{FOOT}</div>".encode())
         for n in range(600)
@@ -326,7 +326,7 @@ def test_pages_are_mined_once_and_nothing_stays_on_disk(
 
 
 def hostile(march: Path, target: Path) -> Path:
-    """The table with an expression that takes for ever, of one site."""
+    """The table with an expression for one site that needs exponential time."""
     found = table.read(march).to_pylist()
     next(row for row in found if row["site"] == "paper05.example")["regex"] = "(a+)+b"
     pq.write_table(pa.Table.from_pylist(found, schema=table.TEMPLATES), target)

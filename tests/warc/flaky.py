@@ -28,7 +28,7 @@ class Site:
     answers: list[int] = field(default_factory=list)
 
     def always(self, fault: Callable[["Handler"], None]) -> Self:
-        """Nothing but this fault from now on."""
+        """Answers all further requests with this fault."""
         self.faults = [fault] * 1000
         return self
 
@@ -40,7 +40,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *args: object) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
     def do_GET(self) -> None:
         found = _RANGE.fullmatch(self.headers.get("Range", ""))
