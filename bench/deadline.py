@@ -1,4 +1,4 @@
-"""The CPU time of pages, beside the deadline that each page has.
+"""The CPU time of pages, and its share of the limit of each page.
 
     python bench/deadline.py [--shards INPUT...] [--write]
 
@@ -32,7 +32,7 @@ from victor_spark.settings import Settings
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.shard import Shard
 
-TITLE: Final = "## How long pages take"
+TITLE: Final = "## CPU time of a page, and its limit"
 ALLOWED_SHARE: Final = 0.1
 SHARES: Final = (0.5, 0.99, 0.999, 0.9999, 1.0)
 ALL_PAGES: Final = 1_000_000
@@ -40,8 +40,8 @@ KERNELS, LIBRARY, BEYOND = "kernels", "library", "kernels, beyond the budget of 
 
 
 def main() -> int:
-    """Cleans every page and prints how the times are spread."""
-    parser = argparse.ArgumentParser(description="CPU time of single pages, beside the limit.")
+    """Cleans every page and prints the quantiles of the times."""
+    parser = argparse.ArgumentParser(description="CPU time of single pages, and its share of their limit.")
     add_argument(parser)
     parser.add_argument("--write", action="store_true", help="into bench/RESULTS.md")
     arguments = parser.parse_args()
@@ -86,12 +86,12 @@ def _parser(payload: bytes) -> str:
 
 
 def _lines(seconds: "np.ndarray", shares: "np.ndarray", limits: Limits) -> Iterator[str]:
-    yield f"{TITLE}, and what they may"
+    yield TITLE
     yield ""
-    may = f"{limits.page_seconds:g} s of CPU time and as much again a megabyte"
-    yield f"{len(seconds):,} pages; a page may take {may}."
+    limit = f"{limits.page_seconds:g} s of CPU time, and as much again per megabyte of the page"
+    yield f"{len(seconds):,} pages; the limit is {limit}."
     yield ""
-    yield "| of pages | at most so long | so much of what is granted |"
+    yield "| share of pages | CPU time, at most | share of the limit, at most |"
     yield "|---:|---:|---:|"
     for share in SHARES:
         name = "all" if share == 1 else f"{share * 100:g} %"

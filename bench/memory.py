@@ -2,7 +2,8 @@
 
     python bench/memory.py [--shards INPUT...] [--pages N]
 
-Prints Markdown. Exit code 1 if the process is more than 10 % larger at the end than after a fifth of the way.
+Prints Markdown. Exit code 1 if the process is more than 10 % larger at the end than after a fifth of
+the pages.
 """
 
 import argparse
@@ -38,7 +39,7 @@ def main() -> int:
     print("## Memory of one process, from WARC.gz to text\n")
     print(f"Resident megabytes after each {PAGES_PER_SAMPLE} of {arguments.pages} pages (shards repeated):\n")
     print(" ".join(f"{megabytes:.0f}" for megabytes in curve))
-    print(f"\nFrom {settled:.0f} MB after a fifth of the way to {end:.0f} MB at the end: {growth:+.1%}.\n")
+    print(f"\nFrom {settled:.0f} MB after a fifth of the pages to {end:.0f} MB at the end: {growth:+.1%}.\n")
     return int(growth > ALLOWED_GROWTH)
 
 

@@ -42,7 +42,7 @@ def main() -> None:
             for record in reading.read(shard)
             if record.payload and record.status is None
         ]
-    print("## By the size of a page\n")
+    print("## CPU time by the size of a page\n")
     print("\n".join(_spread(pages, clean, arguments.rounds)))
     print("\n".join(_put_together(pages, clean, arguments.rounds)))
 
@@ -60,7 +60,7 @@ def _spread(pages: Sequence[Record], clean: Callable[[Record], Document], n_roun
     """Milliseconds a kilobyte over real pages."""
     kilobytes = np.array([len(page.payload or b"") for page in pages]) / 1000
     spent = np.array([_seconds(page, clean, n_rounds) for page in pages]) * 1000
-    yield "| pages | how many | median ms/kB | p99 ms/kB | p99 / median |"
+    yield "| set | pages | median ms/kB | p99 ms/kB | p99 / median |"
     yield "|---|---:|---:|---:|---:|"
     for name, chosen in (
         ("all", kilobytes > 0),
@@ -76,7 +76,7 @@ def _put_together(
     """Milliseconds a kilobyte of pages that are the first bytes of all pages, joined."""
     endless = itertools.chain.from_iterable(itertools.repeat([page.payload or b"" for page in pages]))
     content = bytearray()
-    yield "\nPages one after the other in one page (tags left open and all):\n"
+    yield "\nSeveral pages joined to one page; tags that are open at the end of a page stay open:\n"
     yield "| kB | ms | ms/kB |"
     yield "|---:|---:|---:|"
     for size in SIZES:

@@ -24,7 +24,7 @@ from victor_spark.warc.shard import Shard
 REFERENCE: Final = "victor"
 NOTE: Final = """\
 Rest: the document's own numbers, checks of its text, and the difference between two runs. The floor is the
-minimum for programs that read WARC files and parse HTML with a library: reading, and the parse alone."""
+minimum for programs that read WARC files and parse HTML with a library: reading and parsing only."""
 
 Seconds = Mapping[str, Sequence[float]]
 

@@ -22,11 +22,11 @@ from victor_spark.warc.shard import Shard
 
 HERE: Final = Path(__file__).resolve().parent
 HEAD: Final = """\
-# What it costs
+# CPU time and memory
 
 Written by `./dev bench` (`python bench/run.py`). Every section is the output of a script in `bench/` that
-can be run alone. Pages: 340 each of the annotated sets wcxb, daniel and dragnet, evenly chosen, as gzipped
-WARC; or what `--shards` names.
+can be run alone. Pages: 340 each of the annotated sets wcxb, daniel and dragnet, evenly sampled, as gzipped
+WARC; or the files that `--shards` names.
 """
 SCRIPTS: Final = ("pipeline.py", "page_size.py", "memory.py", "sandbox.py", "spark_job.py", "templates.py")
 LIBRARIES: Final = ("resiliparse", "isal", "numpy", "pyspark", "trafilatura")

@@ -12,7 +12,7 @@ conf/spark-defaults.conf.
 Memory: the resident memory of all processes is sampled while the job runs. For Python it must be flat. Java's
 heap grows up to its limit before garbage is collected, so that its resident memory does not show a leak; the
 memory in use after a collection does. That must be flat, by the log of each Java's collections: at the end at
-most 20 % more, or 16 MB, than half way.
+most 20 % more, or 16 MB, than after half of the pages.
 
 Prints Markdown; --write replaces the section of bench/RESULTS.md, and the figures in bench/scale.json. Exit
 code 1 if either way of Spark has less than 85 % of the two processes' pages per second, both by the clock and
@@ -235,11 +235,11 @@ def _report(turns: dict[str, list[Turn]]) -> Iterator[str]:
     yield f"{TITLE}: {n_pages:,} pages, two cores"
     yield ""
     turns_shown = f"{n_turns} turn{'s' if n_turns > 1 else ''}"
-    yield f"{size(read['n_bytes'])} of archives, {turns_shown}. Where clock and processor time disagree, the"
-    yield "machine had other work at the same time."
+    yield f"{size(read['n_bytes'])} of archives, {turns_shown}. If clock and processor time disagree, other"
+    yield "processes used the machine at the same time."
     if n_pages < MIN_PAGES:
-        yield "So short a run is largely the start of workers and the warming up of Java: the verdict is not"
-        yield f"that of {DEFAULT_PAGES:,} pages."
+        yield "In a run this short, the start of workers and of Java dominates; the result does not hold for"
+        yield f"{DEFAULT_PAGES:,} pages."
     yield ""
     yield "| | pages/s | of two processes | pages per second of processor time | of two processes |"
     yield "|---|---:|---:|---:|---:|"
@@ -253,9 +253,9 @@ def _report(turns: dict[str, list[Turn]]) -> Iterator[str]:
     yield ""
     yield from _seconds(turns)
     yield ""
-    yield "Resident megabytes of the largest process of each kind: at a fifth, half, and the end of the way."
+    yield "Resident megabytes of the largest process of each kind, after 20 %, 50 % and 100 % of the pages."
     yield ""
-    yield "| | process | 1/5 | 1/2 | end | second half |"
+    yield "| | process | 20 % | 50 % | 100 % | second half |"
     yield "|---|---|---:|---:|---:|---:|"
     flat = True
     for way, (*_, last) in turns.items():
@@ -266,9 +266,9 @@ def _report(turns: dict[str, list[Turn]]) -> Iterator[str]:
             marks = [curve[len(curve) // 5], curve[len(curve) // 2], curve[-1]]
             yield f"| {way} | {kind} | {' | '.join(f'{mark:.0f}' for mark in marks)} | {growth:+.0%} |"
     yield ""
-    yield "Megabytes of the heaps of Java in use after a collection, and how many collections there were."
+    yield "Megabytes of Java's heaps in use after a collection, number of collections, and size of the heap."
     yield ""
-    yield "| | process | 1/5 | 1/2 | end | collections | heap taken |"
+    yield "| | process | 20 % | 50 % | 100 % | collections | heap size |"
     yield "|---|---|---:|---:|---:|---:|---:|"
     for way, (*_, last) in turns.items():
         for kind, one in last.heaps:
@@ -296,7 +296,7 @@ def _seconds(turns: dict[str, list[Turn]]) -> Iterator[str]:
 
 
 def _is_flat(one: Heap) -> bool:
-    """Whether hardly more is in use at the end than half way; without any collection nothing piled up."""
+    """Whether little more is in use at the end than after half of the pages, or nothing was collected."""
     half, end = one.at(0.5), one.at(1.0)
     if half is None or end is None:
         return True

@@ -27,6 +27,8 @@ from victor_spark.spark.plan import Plan
 HERE: Final = Path(__file__).resolve().parent
 GB: Final = 10**9
 PB: Final = 10**15
+MIB: Final = 2**20
+GIB: Final = 2**30
 N_PAGES: Final = 30_000_000
 CORES: Final = (8, 100, 1000)
 
@@ -75,7 +77,7 @@ scored pages and sums are on the disk of OUT until the run is complete.
 LAST: Final = """\
 ## Skew
 
-**Shards.** Tasks get about equal numbers of bytes: shards are cut into splits of {split} at record
+**Shards.** Tasks get about equal numbers of bytes: shards are cut into splits of {split} MiB at record
 boundaries, and the largest remaining split goes to the task with the fewest bytes. For {n_shards:,}
 invented shards from 1 kB to 5 GB (uniform on a logarithmic scale) and 100 cores, the largest task of a wave
 has on average {skew:.3f} times the mean bytes, at worst {worst:.3f} times. Two inputs cannot be cut: a
@@ -176,8 +178,8 @@ def _of_case(case: Case, measured: dict[str, Any]) -> Iterator[str]:
         f"{in_driver / n_shards:.0f} MB per million | {size(in_driver)} |"
     )
     yield f"| `manifest.parquet` | {stored / n_shards:.0f} bytes per shard | {size(stored)} |"
-    yield f"| waves (for {case.n_cores:,} cores) | of {size(planned.wave_bytes)} | {n_waves:,} |"
-    each = f"of at most {size(planned.split_bytes)}; {splits.num_rows:,} in a wave"
+    yield f"| waves (for {case.n_cores:,} cores) | of {planned.wave_bytes / GIB:,.0f} GiB | {n_waves:,} |"
+    each = f"of at most {planned.split_bytes // MIB} MiB; {splits.num_rows:,} in a wave"
     n_splits = (-(-planned.shards["size"].to_numpy() // planned.split_bytes)).sum()
     yield f"| splits | {each} | {n_splits:,} |"
     yield f"| tasks | {n_tasks:,} in a wave | {n_files:,} |"
@@ -243,7 +245,7 @@ def _last(skewed: list[dict[str, Any]]) -> str:
     skews = list(_skews(planned))
     return LAST.format(
         n_shards=len(uneven),
-        split=size(planned.split_bytes),
+        split=planned.split_bytes // MIB,
         skew=sum(skews) / len(skews),
         worst=max(skews),
         n_pages=round(skewed[1]["n_pages"], -3),

@@ -164,7 +164,7 @@ def report(found: list[Measured], n_pages: int, n_sites: int) -> Iterator[str]:
     yield f"{TITLE}: {n_pages:,} invented pages of {n_sites:,} sites, two cores"
     yield ""
     yield "CPU time and bytes are per page. CPU time is that of all processes from the first task on. Memory:"
-    yield "the most that a process of each kind has resident, in MB."
+    yield "the largest resident size of a process of each kind, in MB."
     yield ""
     kinds = sorted({kind for each in found for kind in each.memory})
     yield f"| | pages | CPU ms | shuffled | scored pages | sums | longest task | {' | '.join(kinds)} |"

@@ -136,7 +136,7 @@ def _is_content(features: Features, options: _LineBlock) -> Bool:
     if options.thresholds == "deviation":
         limits = line_block.limits(features, Options(options.near, options.constant, options.deviation))
     if options.rule == "rescue":
-        return line_block.rescued(features, limits)
+        return line_block.content_line_blocks(features, limits)
     return np.asarray(
         (features.ttr > limits.ttr) & (features.attr < limits.attr) & (features.tkd >= limits.tkd)
     )

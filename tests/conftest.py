@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 CLASSES = ROOT / ".venv" / "classes.jsa"
-"""What tests/class_archive.py writes."""
+"""The file that tests/class_archive.py writes."""
 
 # No deadline: a single example may be slow on a shared machine. pytest-timeout ends tests that hang.
 # `./dev test-checked` tries four times as many examples as `./dev test`.
@@ -34,7 +34,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "victor")
 
 
 def java_options() -> list[str]:
-    """What makes the JVMs of tests faster.
+    """Options that make the JVMs of tests faster.
 
     Commands of many tests run in one session. By default, its cache holds 100 compiled classes, and one that
     the next test needs would be compiled again. Several threads that collect a small heap cost a tenth more.

@@ -1,4 +1,4 @@
-"""Documents made by hand: a page, and which of its blocks are kept."""
+"""Documents made by hand: a page, and the blocks of it that are kept."""
 
 from collections.abc import Collection
 

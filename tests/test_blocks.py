@@ -1,4 +1,4 @@
-"""The nouns: a document's blocks are a sequence made on demand, and columns have one shape and type."""
+"""A document's blocks are a sequence that is made on demand, and columns have one shape and type."""
 
 from collections.abc import Sequence
 

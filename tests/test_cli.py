@@ -173,8 +173,11 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["clean", "page.html", "--mime", "text/html"], "--mime needs --output"),
         (["clean", "page.html", "--record-types", "response"], "--record-types needs --output"),
         (["clean", "crawl.warc", "--output", "out", "--record-types", "respond"], "did you mean response"),
-        (["clean", "crawl.warc", "--output", "out", "--mime", "html"], "a media type such as text/html"),
-        (["clean", "crawl.warc", "--output", "out", "--status", "20"], "between 100 and 999, not 20"),
+        (["clean", "crawl.warc", "--output", "out", "--mime", "html"], "--mime html: expected a media type"),
+        (
+            ["clean", "crawl.warc", "--output", "out", "--status", "20"],
+            "--status 20: expected a number between 100 and 999",
+        ),
         (
             ["clean", "page.html", "--cleaner", "kimatu", "--prefer", "recall"],
             "needs a cleaner that",
@@ -192,6 +195,14 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["wash", "page.html"], "no command 'wash'"),
         (["cleen", "page.html"], "no command 'cleen' (did you mean clean"),
         (["templates", "mien"], "no command 'templates mien' (did you mean templates mine"),
+        (["--versoin"], "no option '--versoin' (did you mean --version?)"),
+        (["train", "--fast"], "no option '--fast' (see `victor train --help`)"),
+        (["--quiet", "clean", "page.html"], "--quiet must follow the command: victor COMMAND --quiet"),
+        (["clean", "page.html", "--cleaner", "VICTOR-2008X"], "(did you mean victor-2008 or"),
+        (
+            ["evaluate", "--cleaner", "victor", "--measures", "tm", "--gold", ".", "--output", "o"],
+            "no measure 'tm' (did you mean TM",
+        ),
         (["clean", "page.html", "--treshold", "1"], "did you mean --threshold"),
         (["clean", "page.html", "--cleaner", "kimatsu"], "no cleaner 'kimatsu' (did you mean kimatu?)"),
         (["clean", "page.html", "--format", "markdwn"], "(did you mean markdown?)"),
@@ -202,7 +213,10 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["clean", "page.html", "--lang", "czech"], "unknown language 'czech' (did you mean cs (Czech)"),
         (["clean", "page.html", "--max-bytes", "9" * 400], "is not a size"),
         (["clean", "page.html", "--max-bytes", "10X"], "'10X' is not a size such as 512K, 10M or 1G"),
-        (["explain", "page.html", "--master", "local"], "unrecognized arguments: --master"),
+        (
+            ["explain", "page.html", "--master", "local"],
+            "arguments: --master local (see victor explain --help)",
+        ),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(
@@ -293,6 +307,7 @@ def test_the_help_of_a_command_lists_its_exit_codes(capsys: pytest.CaptureFixtur
     assert found["cleaners"] == "0 done, 1 internal error, 2 wrong usage or unreadable input"
     assert "3 failure budget exceeded, 4 stopped; run the same command again" in found["clean"]
     assert "3 expected F1 below" in found["explain"]
+    assert found["plan"].endswith("3 by the sample, `victor clean` would exceed its failure budget")
     assert "2 wrong usage, unreadable input or no page written, 4 stopped" in found["fetch"]
     assert found["status"].startswith("0 complete, 1 internal error, ")
     assert found["status"].endswith(", 4 incomplete")

@@ -1,4 +1,4 @@
-"""The commands of `dev`, as far as they need no set-up: that works if any other test runs."""
+"""The commands of `dev` that need no setup; the setup works if any other test runs."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The import rules: which module may import which, and what `import victor_spark` costs."""
+"""The rules for imports between modules, and the modules that `import victor_spark` loads."""
 
 import ast
 import subprocess
@@ -52,7 +52,7 @@ BESIDE = {
     ("tables", "blocks"),
 }
 BESIDE |= {("cli", "commands")}
-"""... but for these: (who, whom)."""
+"""... except these: (importing, imported)."""
 
 SPARK = (
     *("java", "session", "plan", "run_record", "progress", "report"),
@@ -90,7 +90,7 @@ DOORS = {
     "yarl": "fetch",
     "zstandard": "warc",
 }
-"""The one room that imports an outside library."""
+"""External library → the one room that imports it."""
 
 OTHER_DOORS = {("resiliparse", "extractors.peers"), ("pyspark", "adapters.dataframe")}
 """resiliparse is a parser, and also one of the peers that are compared; Spark needs a UDF."""
@@ -141,7 +141,7 @@ def floor(room: str) -> int:
 
 
 def faults(module: str, source: str) -> Iterator[str]:
-    """What the rules say against `module` ("html.segment", "" for the package itself)."""
+    """The imports of `module` ("html.segment", "" for the package itself) that break a rule."""
     room = module.partition(".")[0]
     for target, line, only_types in imports(ast.parse(source)):
         where = f"{PACKAGE}.{module}:{line} imports {target}"
@@ -159,7 +159,7 @@ def faults(module: str, source: str) -> Iterator[str]:
 
 
 def _against_floors(room: str, other: str) -> str | None:
-    """Why `room` may not import `other`; None where it may. The package itself may import anything, late."""
+    """The reason why `room` may not import `other`, or None. The package may import anything in functions."""
     if room in ("", other) or (room, other) in BESIDE or other == "__version__":
         return None
     if not any(
@@ -177,7 +177,7 @@ def _is_door(library: str, module: str) -> bool:
 
 
 def dependence(name: str, source: str) -> Iterator[str]:
-    """What keeps a module of victor_html from use without anything else of ours."""
+    """The imports of a module of victor_html that the package must not need."""
     allowed = {PARSER, "cython", "numpy", *sys.stdlib_module_names}
     for target, line, _ in imports(ast.parse(source)):
         if target.partition(".")[0] not in allowed:
@@ -244,7 +244,7 @@ _KNOWN = {
 
 
 def circles(graph: dict[str, set[str]]) -> dict[str, set[str]]:
-    """The modules of circles, each with those that it imports and that lead back to it."""
+    """The modules of import cycles, each with the imports that lead back to it."""
 
     def reached(start: str) -> set[str]:
         found, waiting = set[str](), [start]

@@ -1,4 +1,4 @@
-"""Pages and templates name a site alike, so that the tables can be joined."""
+"""Pages and templates use the same name for a site, so that the tables can be joined."""
 
 import pytest
 

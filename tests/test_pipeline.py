@@ -85,7 +85,7 @@ def clean_record() -> Any:
 
 
 def consistent(document: Document) -> None:
-    """What holds for every document, whatever the page was."""
+    """Checks what is true of every document, for any page."""
     assert document.status in STATUSES
     assert (document.text != "") == (document.status == "ok")
     assert document.reason is not None or document.status == "ok"

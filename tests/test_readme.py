@@ -1,4 +1,4 @@
-"""The README's examples do what it says: its Python prints what stands below it, its commands end well."""
+"""The README's examples: its Python prints the output below it, and its commands succeed."""
 
 import contextlib
 import io

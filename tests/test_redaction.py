@@ -1,4 +1,4 @@
-"""Addresses and messages leave without users, passwords and signatures, and otherwise as they came."""
+"""Redaction removes users, passwords and signatures from addresses and messages, and nothing else."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""What a release needs holds together: workflow files, sdist, version, bill of materials, cards, licences."""
+"""The parts of a release agree: workflow files, sdist, version, bill of materials, cards, licences."""
 
 import io
 import json
@@ -99,7 +99,7 @@ def test_release_notes_are_the_section_of_the_version(root: Path, tmp_path: Path
 
 
 def test_an_sdist_has_all_files_of_the_checkout(root: Path, tmp_path: Path, tracked: list[str]) -> None:
-    """What the tests read, too; and nothing that is made here."""
+    """Also the files that tests read, and no built file."""
     script = "import sys; from setuptools import build_meta; print(build_meta.build_sdist(sys.argv[1]))"
     copy = tmp_path / "checkout"
     for name in tracked:

@@ -1,4 +1,4 @@
-"""The pages table is the contract's, and Spark's idea of it is derived from Arrow's."""
+"""The pages table is as documented, and Spark's schema is derived from Arrow's."""
 
 import numpy as np
 import pyarrow as pa

@@ -142,10 +142,15 @@ def _command(words: list[str]) -> str:
         if name in COMMANDS:
             return name
     in_group = _in_group(words[0])
-    wrong = " ".join(words[: 2 if in_group else 1])
-    near = errors.suggestion(wrong, in_group or {*COMMANDS, *(name.split()[0] for name in COMMANDS)})
+    tried = words[: 2 if in_group else 1]
+    kind, wrong = "command", " ".join(tried)
+    known = in_group or {*COMMANDS, *(name.split()[0] for name in COMMANDS)}
+    if (flag := tried[-1].partition("=")[0]).startswith("-"):
+        kind, wrong, known = "option", flag, [each for flags, _ in _OPTIONS for each in flags]
+        if flag in known:
+            raise UsageError(f"{flag} must follow the command: victor COMMAND {flag}")
     listed = f"victor {words[0]} --help" if in_group else "victor --help"
-    raise UsageError(f"no command {wrong!r}{near or f' (`{listed}` lists the commands)'}")
+    raise UsageError(f"no {kind} {wrong!r}{errors.suggestion(wrong, known) or f' (see `{listed}`)'}")
 
 
 def parser(name: str, command: Command) -> "_Parser":

@@ -19,7 +19,7 @@ that cannot be cleaned raises nothing: its row has a status (statuses.py).
 import difflib
 import re
 from argparse import ArgumentTypeError
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from victor_spark.redaction import redacted_message
@@ -37,7 +37,7 @@ EXIT_CODES: Final = {
     EXIT_BUDGET: "failure budget exceeded",
     EXIT_INCOMPLETE: "stopped before the end (run the command again to resume)",
 }
-"""What each exit code means."""
+"""Exit code → meaning."""
 
 _PACKAGES: Final = {
     "annotate": "markdown_it starlette uvicorn",
@@ -160,5 +160,11 @@ def one_line(error: BaseException) -> str:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """The end of an error message: the names that are most similar to a mistyped word; "" if none is."""
-    near = difflib.get_close_matches(word.lower(), list(known), n=3, cutoff=0.6)
-    return f" (did you mean {' or '.join(near)}?)" if near else ""
+    spelt = {name.lower().lstrip("-"): name for name in known}
+    near = difflib.get_close_matches(word.lower().lstrip("-"), spelt, n=3, cutoff=0.6)
+    return f" (did you mean {' or '.join(spelt[name] for name in near)}?)" if near else ""
+
+
+def choices(word: str, known: Collection[str]) -> str:
+    """As `suggestion`; if no name is similar, all of them."""
+    return suggestion(word, known) or f" (choose from {', '.join(known)})"

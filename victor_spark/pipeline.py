@@ -29,7 +29,7 @@ from victor_spark.warc import file_types
 from victor_spark.warc.records import Record
 
 EVERYTHING: Final = Settings(cleaner=template.NAME)
-"""Keeps all blocks, unless a templates table is given; needs `language_models` only."""
+"""Keeps all blocks, unless a table of templates is given; needs `language_models` only."""
 
 PROFILES: Final = "langid/profiles.npz"
 LID_MODEL: Final = "lid-model"

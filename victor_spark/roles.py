@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from victor_spark.blocks import CODE, Blocks, Bool, UInt8
-from victor_spark.errors import UsageError, suggestion
+from victor_spark.errors import UsageError, choices
 from victor_spark.html.tags import BIT, GROUPS, inside, tables
 
 ROLES: Final = (
@@ -48,8 +48,7 @@ def check(roles: Collection[str]) -> None:
     """Raises UsageError for a name that is not in ROLES."""
     for name in roles:
         if name not in ROLES:
-            near = suggestion(name, ROLES) or f" (there are: {', '.join(ROLES)})"
-            raise UsageError(f"no role {name!r}{near}")
+            raise UsageError(f"no role {name!r}{choices(name, ROLES)}")
 
 
 def roles(blocks: Blocks, title: str | None) -> UInt8:

@@ -29,7 +29,7 @@ class Settings:
     a page with a lower expected F1 is dropped. `without` and `including`: roles of blocks to drop and to
     keep, on top of the cleaner's decision. `model`: a model directory instead of the cleaner's own.
     `languages`: ISO codes of the pages to keep, empty for all. `lid_model`: a fastText file that identifies
-    languages instead of our profiles. `templates`: a templates table. `sites`: a table of sites.
+    languages instead of our profiles. `templates`: a table of templates. `sites`: a table of sites.
 
     Raises UsageError for a value out of range or of another type.
     """

@@ -28,7 +28,7 @@ N_CACHED: Final = 16
 
 
 class Kind(NamedTuple):
-    """What a table is, the command that writes it, and the versions that can be read."""
+    """The name of a kind of table, the command that writes it, and the versions that can be read."""
 
     name: str
     command: str

@@ -63,7 +63,7 @@ def example(about: str, page: str = "docs/pipelines.md") -> str:
 
 
 def run(source: str, name: str = "", installs: Iterable[Iterable[str]] = ()) -> str:
-    """What a program prints in a process (and environment) of its own."""
+    """The stdout of a program in its own process (and environment)."""
     try:
         python = environment(name, installs)
     except UnavailableError as error:

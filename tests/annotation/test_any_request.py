@@ -1,4 +1,4 @@
-"""Whatever is asked, on whatever route: the answer is below 500, and the server goes on."""
+"""Any request on any route gets a status below 500, and the server continues."""
 
 import asyncio
 import json

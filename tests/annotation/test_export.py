@@ -1,4 +1,4 @@
-"""What leaves a store: gold that training reads as it was given, CleanEval's folders, pages with labels."""
+"""Exports of a store: gold that training reads unchanged, CleanEval's folders, pages with labels."""
 
 import json
 from collections.abc import Iterator

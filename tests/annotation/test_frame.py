@@ -1,4 +1,4 @@
-"""The page in the frame: every block in its element, nothing alive, whatever the page tried."""
+"""The page in the frame: every block in its element, no active content, for any markup."""
 
 import re
 from html import unescape
@@ -91,7 +91,7 @@ def check(html: str) -> None:
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-def test_a_trick_alone_is_dead_and_its_text_is_in_its_block(trick: str) -> None:
+def test_a_trick_alone_is_inactive_and_its_text_is_in_its_block(trick: str) -> None:
     check(f"<p>before</p>{trick}<p>after</p>")
 
 

@@ -1,4 +1,4 @@
-"""`victor look`: what its server answers about pages, and what it refuses."""
+"""`victor look`: the responses of its server, and the requests that it refuses."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,7 +137,7 @@ def test_the_record_of_a_row_is_opened_by_its_offset(root: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--offset", "1"], "needs one archive"),
+        (["--offset", "1"], "needs exactly one archive as INPUT"),
         (["--port", "70000"], "between 0 and 65535"),
         (["missing.html"], "missing.html"),
         (["--cleaner", "victr"], "did you mean victor"),

@@ -1,4 +1,4 @@
-"""The annotation server: who may ask, what is saved, what survives a kill, a full disk and two annotators."""
+"""The annotation server: access, saved actions, and recovery after a kill or a full disk; two annotators."""
 
 import http.client
 import os
@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def queue(tmp_path: Path) -> Iterator[Server]:
-    """A server whose pages no other test takes."""
+    """A server whose pages are used by one test only."""
     words = ("--store", str(tmp_path / "queue.sqlite"), "--no-prelabels")
     with running(str(write_pages(tmp_path / "pages", 4)), *words) as started:
         yield started
@@ -399,7 +400,10 @@ def test_a_store_of_another_schema_version_or_of_another_program_is_refused_unto
         (["--store", "{}/a"], "give INPUT to create it"),
         (["--store", "{}/none/a", "{}/page.html"], "none"),
         (["--store", "{}/a", "{}/page.html", "--overlap", "2"], "--overlap must be between 0 and 1"),
+        (["--store", "{}/a", "{}/page.html", "--overlap-annotators", "1"], "--overlap-annotators must be at"),
         (["--store", "{}/a", "{}/page.html", "--label", "x"], "NAME=ROLE"),
+        (["--store", "{}/a", "{}/page.html", "--label", "X=text"], "NAME=ROLE"),
+        (["--store", "{}/a", "{}/page.html", "--label", "x=body"], "'body' must be header, text or other"),
         (["--store", "{}/a", "{}/page.html", "--host", "203.0.113.1"], "cannot listen"),
         (["--store", "{}/a", "{}/page.html", "--host", "0.0.0.0", "--no-token"], "not 0.0.0.0"),
         (["--store", "{}/a", "{}/page.html", "--token", "x", "--no-token"], "not allowed with"),
@@ -413,6 +417,19 @@ def test_bad_input_is_one_clear_line(
     (tmp_path / "page.html").write_text("<p>text</p>")
     assert main(["annotate", *(word.format(tmp_path) for word in words), "--no-prelabels"]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_browser_names_inputs_relative_to_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = write_pages(tmp_path / "pages", 5)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    words = ["annotate", str(pages), "--store", "a", "--no-prelabels", "--import-only"]
+    assert main(words) == 0
+    names = ", ".join(os.path.join("..", "pages", f"page{n}.html") for n in range(3))
+    with closing(store.open_existing(Path("a"))) as kept:
+        assert store.remarks(kept)[-1] == f"{names} and 2 more: 5 pages added"
 
 
 def test_the_same_page_twice_is_once_and_one_without_text_is_left_out_in_words(

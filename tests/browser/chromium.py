@@ -38,7 +38,7 @@ def find() -> Path | None:
 
 
 def launching(browser: Path) -> dict[str, Any]:
-    """What Playwright's `launch` has to know."""
+    """The arguments of Playwright's `launch`."""
     sandbox = [] if hasattr(os, "geteuid") and os.geteuid() else ["--no-sandbox"]  # root has none
     quiet = ["--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run"]
     return {"executable_path": str(browser), "args": [*sandbox, *quiet], "env": _environment(browser)}

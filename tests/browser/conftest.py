@@ -1,4 +1,4 @@
-"""A browser, and servers of the annotation tool, for tests that look at it as an annotator does."""
+"""A browser and servers of the annotation tool, for tests that use it as an annotator does."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What the browser tests work with: a server to start, kill and start again, and an annotator at her desk."""
+"""For the browser tests: a server to start, kill and start again, and an annotator's browser window."""
 
 import json
 import os
@@ -37,11 +37,11 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The server's address."""
         return f"http://127.0.0.1:{self.port}"
 
     def start(self, *inputs: str) -> "Server":
-        """Starts it, and waits until it answers."""
+        """Starts the server, and waits until it answers."""
         command = ["annotate", *inputs, "--store", str(self.store), "--port", str(self.port)]
         command += ["--token", TOKEN, *self.arguments]
         with self.log.open("ab") as log:
@@ -64,11 +64,11 @@ class Server:
         raise AssertionError(f"the server did not start: {self.log.read_text(encoding='utf-8')}")
 
     def fill_the_disk(self) -> None:
-        """From now on it can't write anything behind what its files hold already."""
+        """From now on the server's files cannot grow."""
         self._limit_files(self.store.with_name(f"{self.store.name}-wal").stat().st_size)
 
     def make_room(self) -> None:
-        """The disk has room again."""
+        """Removes the limit on file sizes."""
         self._limit_files(resource.RLIM_INFINITY)
 
     def _limit_files(self, size: int) -> None:
@@ -76,7 +76,7 @@ class Server:
         resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
     def kill(self, how: int = signal.SIGKILL) -> None:
-        """As a power cut would."""
+        """Kills the server, as a power cut would."""
         if self.process is not None:
             self.process.send_signal(how)
             self.process.wait(timeout=20)
@@ -95,13 +95,13 @@ class Server:
         )
 
     def labels(self, title: str, annotator: str) -> str:
-        """What is stored."""
+        """The labels in the store."""
         asked = urllib.parse.urlencode({"annotator": annotator})
         return str(self.get(f"/api/pages/{self.page(title)}?{asked}")["labels"])
 
 
 def free_port() -> int:
-    """A port below those that systems give to clients: nobody takes it while the server is down."""
+    """A port below the range for clients, so that no other program takes it while the server is down."""
     for port in random.SystemRandom().sample(range(15_000, 32_000), 100):
         with socket.socket() as tried:
             if tried.connect_ex(("127.0.0.1", port)):
@@ -126,7 +126,7 @@ SETTLED = """async () => {
 
 
 class Desk:
-    """An annotator before the page."""
+    """The browser window of an annotator."""
 
     def __init__(self, page: Page, server: Server, name: str) -> None:
         self.page, self.server, self.name = page, server, name
@@ -137,7 +137,7 @@ class Desk:
         return self.page.frame_locator("#page iframe:not(.leaving)")
 
     def join(self, where: str = "") -> "Desk":
-        """Opens the tool by the address that the server printed, and says who she is."""
+        """Opens the tool by the address that the server printed, and enters the annotator's name."""
         self.page.goto(f"{self.server.url}/?token={TOKEN}")
         self.page.wait_for_url(f"{self.server.url}/")
         if where:
@@ -152,24 +152,24 @@ class Desk:
         return self.join(f"#/page/{number}").ready(f"/frame/{number}")
 
     def ready(self, source: str = "/frame/") -> "Desk":
-        """Waits until a page (whose frame has `source` in its address) can be worked on."""
+        """Waits until a page (whose frame has `source` in its address) is ready for labels."""
         self.page.locator(f'#page iframe:not(.leaving)[data-ready][src*="{source}"]').wait_for()
         expect(self.block(0)).to_have_class(re.compile("v-l"))
         return self
 
     @property
     def number(self) -> int:
-        """The page that is shown; 0 where none is."""
+        """The number of the page that is shown; 0 if none is."""
         shown = self.page.locator("#page iframe:not(.leaving)")
         return int(str(shown.get_attribute("src")).split("/")[-1].split("?")[0]) if shown.count() else 0
 
     def plain(self) -> "Desk":
-        """Goes over to the plain view."""
+        """Switches to the plain view."""
         self.press("h")
         return self.ready("plain=1")
 
     def done(self) -> None:
-        """Says that the page is done, and waits for what comes next."""
+        """Marks the page as done, and waits for the next one."""
         before = self.number
         self.press("Enter")
         own = f'[src="/frame/{before}"], [src="/frame/{before}?plain=1"]'
@@ -180,11 +180,11 @@ class Desk:
         return self.frame.locator(f"#vb-{number}")
 
     def place(self, number: int) -> tuple[float, float]:
-        """Where the first line of a block is on the screen."""
+        """The position of the first line of a block on the screen."""
         return self.place_of(self.block(number))
 
     def place_of(self, element: Locator) -> tuple[float, float]:
-        """Where the first line of an element in the frame is on the screen."""
+        """The position of the first line of an element of the frame on the screen."""
         x, y = element.evaluate(
             "b => { b.scrollIntoView({block: 'center'}); const r = b.getClientRects()[0];"
             " return [r.left + 4, r.top + r.height / 2]; }"
@@ -210,7 +210,7 @@ class Desk:
         self.settled()
 
     def drag(self, first: int, *others: int) -> None:
-        """Presses the button on a block, and lets it go on the last of the others."""
+        """Drags the mouse from a block to the last of the others."""
         PATIENCE.step(f"drag from block {first}")
         self.page.mouse.move(*self.place(first))
         self.page.mouse.down()
@@ -227,7 +227,7 @@ class Desk:
         self.settled()
 
     def settled(self) -> None:
-        """Waits until what was typed and clicked has come from the frame to the tool, and back as labels."""
+        """Waits until keys and clicks were sent from the frame to the tool, and the labels back."""
         PATIENCE.step("the frame's answer")
         self.page.evaluate(SETTLED)
 

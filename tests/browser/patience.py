@@ -1,4 +1,4 @@
-"""A browser that stops answering is ended, in words: Playwright waits for keys and scripts without end."""
+"""Ends a browser that stops responding, with a message: Playwright has no time limit for keys and scripts."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What `victor explain` writes, as a reader sees it."""
+"""The file of `victor explain` in a browser."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A page full of tricks does nothing in the frame, and pages of five megabytes and right to left work."""
+"""Active content of a page does nothing in the frame; pages of 5 MB and right-to-left pages work."""
 
 import threading
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 @dataclass
 class Elsewhere:
-    """A server that nobody may ask for anything."""
+    """A server that must not get any request."""
 
     url: str = ""
     asked: list[str] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Elsewhere:
 
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[Elsewhere]:
-    """Listens on loopback and writes down who comes."""
+    """Listens on loopback and logs the requests."""
     found = Elsewhere()
 
     class Handler(BaseHTTPRequestHandler):
@@ -60,7 +60,7 @@ def server(elsewhere: Elsewhere, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @dataclass
 class Watched:
-    """An annotator at a page, and all that her browser asked for."""
+    """An annotator at a page, and all requests of the browser."""
 
     desk: Desk
     requests: list[str]
@@ -79,7 +79,7 @@ def watched(browser: Browser, server: Server) -> Iterator[Watched]:
 
 
 def assert_dead(watched: Watched, elsewhere: Elsewhere) -> None:
-    """Nothing ran, nothing was asked for elsewhere, nobody was led away."""
+    """No script ran, no other server got a request, and the address is unchanged."""
     page = watched.desk.page
     page.wait_for_timeout(300)  # what would come, would come by now: the meta refresh asks for 0 seconds
     assert page.evaluate("window.tricked") is None

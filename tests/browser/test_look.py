@@ -1,4 +1,4 @@
-"""`victor look` as somebody sees it who plays with a page."""
+"""`victor look` in a browser."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Nothing an annotator did is lost: server killed, browser closed, two windows, two annotators."""
+"""No action of an annotator is lost: server killed, browser closed, two windows, two annotators."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A browser that hangs costs one test its time, not the run: it is ended in words, and another starts."""
+"""A browser that hangs fails one test, not the run: it is ended with a message, and another starts."""
 
 from collections.abc import Callable
 

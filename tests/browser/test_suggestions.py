@@ -1,4 +1,4 @@
-"""Suggestions, practice, disagreements: what annotators are shown beside the page."""
+"""Suggestions, practice pages and disagreements in the browser."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -90,7 +90,7 @@ class Shell:
 
 @pytest.fixture
 def shell(root: Path, tmp_path: Path) -> Iterator[Shell]:
-    """What the document begins with."""
+    """A shell in the folder that the document starts from."""
     for name in ("sample", "jobs"):
         (tmp_path / name).symlink_to(root / name)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])

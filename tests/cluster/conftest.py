@@ -36,7 +36,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def expected(crawl: Path) -> list[Outcome]:
-    """The rows of the crawl when nobody disturbs."""
+    """The rows of the crawl without faults."""
     return undisturbed(crawl)
 
 

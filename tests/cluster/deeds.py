@@ -1,4 +1,4 @@
-"""What pages do when they are cleaned in a test of a whole run; see site/sitecustomize.py.
+"""The behaviour of pages that are cleaned in a test of a whole run; see site/sitecustomize.py.
 
 A page says what it does in a paragraph: one of `hostile_work.DEEDS`, or how long it takes ("takes 50 ms";
 "is slow once": minutes, but only the first time in all processes together; "waits for company": until a

@@ -1,4 +1,4 @@
-"""A run of the job on the cluster: started, watched, struck by faults, and what it left."""
+"""A run of the job on the cluster: its start, observation, faults and results."""
 
 import json
 import os
@@ -30,7 +30,7 @@ Outcome = tuple[str, int | None, str, str | None]
 
 @dataclass
 class Run:
-    """One start of the command, in a session of its own; `deeds` is what its pages say they are doing."""
+    """One start of the command, in its own session; `deeds`: the folder of files by its pages at work."""
 
     process: subprocess.Popen[bytes]
     folder: Path
@@ -42,7 +42,7 @@ class Run:
         return self.folder / "deeds"
 
     def busy(self, n: int = 1) -> list[int]:
-        """Child processes with a page under work at this moment; waits for `n` of them."""
+        """The child processes that clean a page at this moment; waits for `n` of them."""
         deadline = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < deadline and self.process.poll() is None:
             signs = [int(sign.name.partition("-")[2]) for sign in self.deeds.glob("busy-*")]
@@ -52,33 +52,33 @@ class Run:
         raise TimeoutError(f"no page under work:\n{self.printed()}")
 
     def go(self) -> None:
-        """Lets pages go on that the run held, or that wait for leave."""
+        """Releases pages that the run holds, or that wait for leave."""
         for sign in ("met", "leave"):
             (self.deeds / sign).touch()
 
     def finish(self) -> None:
-        """Waits for the end, which must be a good one."""
+        """Waits for the end, which must be a success."""
         self.code = self.process.wait(WAIT_SECONDS)
         assert self.code == 0, self.printed()
 
     def fail(self) -> str:
-        """Waits for an end that must not be a good one; returns the last line of our own."""
+        """Waits for the end, which must be a failure; returns our last line."""
         self.code = self.process.wait(WAIT_SECONDS)
         assert self.code != 0, self.printed()
         return [line for line in self.printed().splitlines() if line.startswith("victor: ")][-1]
 
     def kill(self) -> None:
-        """Ends the driver, all at once, as a machine that goes down does."""
+        """Kills all processes of the driver at once, as a machine that goes down does."""
         for pid in standalone.in_session(self.process.pid):
             standalone.kill(pid)
         self.code = self.process.wait()
 
     def printed(self) -> str:
-        """The end of what the driver wrote."""
+        """The end of the driver's log."""
         return (self.folder / "driver.log").read_text(errors="replace")[-9000:]
 
     def outcomes(self) -> list[Outcome]:
-        """What the rows say: shard, offset, status and text."""
+        """The rows: shard, offset, status and text."""
         return [
             (Path(row["warc_filename"]).name, row["warc_record_offset"], row["status"], row["text"])
             for row in rows(self.output)
@@ -95,7 +95,7 @@ class Run:
 
 @dataclass
 class Job:
-    """What is to be run: shards, and where; options of Spark and of the command.
+    """A job to run: its cluster and shards; options of Spark and of the command.
 
     `held`: each shard's first page waits for `Run.go`, so that a test strikes pages under work for certain.
     `variables`: of the driver's environment, beside those of this process.
@@ -112,7 +112,7 @@ class Job:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def start(self) -> Run:
-        """Starts spark-submit; the job is under way as soon as pages are."""
+        """Starts spark-submit; the job is under way when a page is cleaned."""
         for name in ("deeds", "events"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         if self.held:
@@ -159,7 +159,7 @@ class Job:
 
 
 def environment() -> dict[str, str]:
-    """This process's, without what Spark left in it; the interpreter's scripts are on PATH.
+    """The environment of this process without Spark's variables; the interpreter's scripts are on PATH.
 
     Spark's own search for its home doesn't quote the interpreter's path, which may hold a space.
     """
@@ -188,7 +188,7 @@ def write_crawl(folder: Path, n_shards: int, n_pages: int, **deeds: str) -> Path
 
 
 def undisturbed(crawl: Path) -> list[Outcome]:
-    """What a crawl's rows must say: its pages read and cleaned here, without Spark."""
+    """The expected rows of a crawl: its pages read and cleaned here, without Spark."""
     settings = Settings()
     clean = pipeline.cleaning(settings, pipeline.models(settings))
     return [
@@ -205,7 +205,7 @@ def undisturbed(crawl: Path) -> list[Outcome]:
 
 
 def of_kind(pid: int, kind: str) -> int:
-    """Up from a child with a page under work: its Python worker, the daemon that forked it, the executor."""
+    """The ancestors of a child that cleans a page: its Python worker, the worker's daemon, the executor."""
     worker = standalone.parent(pid)
     daemon = standalone.parent(worker)
     executor = standalone.parent(daemon)
@@ -215,7 +215,7 @@ def of_kind(pid: int, kind: str) -> int:
 
 
 def strike(pid: int, number: signal.Signals = signal.SIGKILL) -> None:
-    """Ends a process that must be there, and waits until it is gone."""
+    """Ends a process that must exist, and waits for its end."""
     assert standalone.alive(pid)
     os.kill(pid, number)
     deadline = time.monotonic() + WAIT_SECONDS
@@ -224,6 +224,6 @@ def strike(pid: int, number: signal.Signals = signal.SIGKILL) -> None:
 
 
 def infos(run: Run) -> Iterator[dict[str, Any]]:
-    """Spark's own account of every attempt at a task."""
+    """Spark's record of every attempt at a task."""
     for event in run.attempts():
         yield event["Task Info"]

@@ -154,7 +154,7 @@ def alive(pid: int) -> bool:
 
 
 def command_line(pid: int) -> str:
-    """What a process was started as."""
+    """The command line of a process."""
     return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
 
 

@@ -1,4 +1,4 @@
-"""The packed environment and the zip, on executors that have nothing else of ours."""
+"""The packed environment and the zip, on executors without an installed victor-spark."""
 
 import json
 import shutil
@@ -42,7 +42,7 @@ sys.exit(main(["clean", *sys.argv[2:]]))
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What one command packs."""
+    """The files that `victor package` writes."""
     folder = tmp_path_factory.mktemp("packed") / "dist"
     assert main(["package", "--output", str(folder)]) == 0
     return folder
@@ -93,7 +93,7 @@ def submitted(cluster: Cluster, crawl: Path, tmp_path: Path) -> Callable[..., li
 
 
 def outcomes(output: Path) -> list[Outcome]:
-    """What the rows of an output say."""
+    """The file, offset, status and text of each row of an output."""
     return [
         (Path(row["warc_filename"]).name, row["warc_record_offset"], row["status"], row["text"])
         for row in rows(output)

@@ -1,4 +1,4 @@
-"""A driver killed at any moment: the same command again ends in exactly the same rows."""
+"""A driver that is killed at any moment: the same command then gives exactly the same rows."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Whatever dies on a cluster, the rows are exactly those of an undisturbed run."""
+"""After the death of any process on a cluster, the rows are exactly those of a run without faults."""
 
 from collections.abc import Callable
 

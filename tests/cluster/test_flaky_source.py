@@ -1,4 +1,4 @@
-"""Shards from a server that is busy or breaks off now and then: exact rows."""
+"""Shards from a server that is sometimes busy or breaks connections: exact rows."""
 
 import threading
 from collections import Counter

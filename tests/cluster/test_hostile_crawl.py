@@ -1,4 +1,4 @@
-"""The hostile crawl on a cluster: no good page loses its row, and no task is tried twice."""
+"""The hostile crawl on a cluster: no good page loses its row, and no task is repeated."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pages and records that attack their reader: each gets one row, and no task is tried twice for them."""
+"""Pages and records that attack their reader: each gets one row, and no task is repeated because of them."""
 
 import gzip
 import os
@@ -19,8 +19,8 @@ HUGE: Final = 2 << 30
 DEEDS: Final = {
     ("shard-0.warc.gz", "/0/1"): ("segfaults", "crash", "SIGSEGV"),
     ("shard-0.warc.gz", "/0/3"): ("loops in C", "timeout", "CPU time"),
-    ("shard-1.warc.gz", "/1/0"): ("eats memory", "out_of_memory", "needs more than 256 MB"),
-    ("shard-1.warc.gz", "/1/4"): ("eats native memory", "out_of_memory", "needs more than 256 MB"),
+    ("shard-1.warc.gz", "/1/0"): ("eats memory", "out_of_memory", "needs more than 256 MiB"),
+    ("shard-1.warc.gz", "/1/4"): ("eats native memory", "out_of_memory", "needs more than 256 MiB"),
     ("shard-1.warc.gz", "/1/5"): ("exits", "crash", "exit code 3"),
 }
 

@@ -1,4 +1,4 @@
-"""Disks that fill up and shards that go away: exact rows, or a clear failure and nothing half done."""
+"""Full disks and deleted shards: exact rows, or a clear failure and no partial output."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""`victor evaluate`: what it writes, that it says what is wrong, and that no page ends the run."""
+"""`victor evaluate`: its files and errors; no page ends the run."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""`victor explain`: one html file that says why, and in which nothing of the page acts."""
+"""`victor explain`: one html file with the reasons, without active content of the page."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def test_a_headline_that_is_kept_for_its_role_is_shown_as_such() -> None:
         shown = replace(document, scores=scores, kept=scores.kept)
         tooltips = explanation.page(shown, {}, name="page", markup=PAGE)
         assert ('"headline": true' in tooltips) == is_shown
-        assert "kept are blocks with P(content)" in explanation.verdict(shown)
+        assert "keeps blocks with P(content)" in explanation.verdict(shown)
 
 
 def test_nothing_of_the_page_acts_or_loads(tmp_path: Path) -> None:
@@ -71,6 +71,8 @@ def test_a_doubtful_page_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert explained(tmp_path, "--fail-below", "0.1")[0] == 0
     assert explained(tmp_path, "--fail-below", "1.0")[0] == 3
     assert "below 1" in capsys.readouterr().out
+    assert explained(tmp_path, "--fail-below", "0.1", "--lang", "cs")[0] == 0
+    assert "wrong_language" in capsys.readouterr().out
     assert EXPLAIN.exit_codes.endswith("3 expected F1 below --fail-below")
 
 

@@ -1,4 +1,4 @@
-"""`victor templates show, diff, evaluate, apply` without Spark: what they say, and what they refuse."""
+"""`victor templates show, diff, evaluate, apply` without Spark: output and errors."""
 
 import json
 import random
@@ -143,9 +143,9 @@ def no_parquet(path: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (other_version, "a templates table of version 99, not 2"),
-        (parquet_of_something_else, "is no templates table"),
-        (no_parquet, "templates table can't be read"),
+        (other_version, "a table of templates of version 99, not 2"),
+        (parquet_of_something_else, "is no table of templates"),
+        (no_parquet, "table of templates can't be read"),
         (lambda path: path, "no such"),
     ],
 )
@@ -205,4 +205,4 @@ def test_a_cleaner_called_template_needs_a_table(tmp_path: Path, capsys: pytest.
     page = tmp_path / "page.html"
     page.write_text("<p>The fog lies on the water.</p>")
     assert main(["clean", str(page), "--cleaner", "victor+template"]) == 2
-    assert "needs a templates table" in capsys.readouterr().err
+    assert "needs a table of templates" in capsys.readouterr().err

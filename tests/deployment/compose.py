@@ -24,6 +24,6 @@ def service(name: str) -> dict[str, Any]:
 
 
 def runs() -> list[tuple[str, str]]:
-    """What the file's head tells people to run: services and commands, their own where it names no other."""
+    """The commands in the file's first comment: service and command; by default the service's own command."""
     found = _RUN.findall(PATH.read_text(encoding="utf-8"))
     return [(name, command.strip() or service(name)["command"]) for name, command in found]

@@ -62,7 +62,7 @@ def test_compose_has_a_master_two_workers_minio_and_jobs_that_hold_together() ->
 
 
 def parsed(command: list[str]) -> Any:
-    """What our own parser makes of a `victor` command, or of what spark-submit passes to the job."""
+    """The parsed arguments of a `victor` command, or of those that spark-submit passes to the job."""
     if command[0] == "spark-submit":
         job = next(number for number, word in enumerate(command) if word.endswith("clean.py"))
         command = ["victor", "clean", *command[job + 1 :]]

@@ -1,4 +1,4 @@
-"""The Kubernetes manifests follow the published schemas and hold together."""
+"""The Kubernetes manifests follow the published schemas and are consistent."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""The zip for --py-files: what is imported from it are both whole packages, kernels and models too."""
+"""The zip for --py-files has both packages complete, with kernels and models."""
 
 import json
 import os

@@ -26,7 +26,7 @@ NOT_HERE: Final = {
     "lake.": "needs a catalog: ./dev test-spark",
     "trafilatura": "not installed here: ./dev test-adapters",
 }
-"""What a command of those pages holds that does not run here → why."""
+"""Part of a command of those pages that does not run here → reason."""
 
 ELSEWHERE: Final = {
     "README": "test_the_example_of_the_index",

@@ -1,4 +1,4 @@
-"""Annotated pages that we made up, for tests of what needs a few sites with gold text."""
+"""Invented annotated pages, for tests that need a few sites with gold text."""
 
 import json
 import random

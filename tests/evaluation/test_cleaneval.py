@@ -1,4 +1,4 @@
-"""CleanEval's measures: what counts as a token, and what the published example comes to."""
+"""CleanEval's measures: tokens, and the result for the published example."""
 
 import pytest
 

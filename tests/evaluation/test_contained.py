@@ -1,4 +1,4 @@
-"""What fails, hangs or dies in a child process costs one step, is named, and everything else is done."""
+"""A step that fails, hangs or crashes in a child process is reported by name; all other steps are done."""
 
 import multiprocessing
 

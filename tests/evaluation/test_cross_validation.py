@@ -1,4 +1,4 @@
-"""Cross-validation holds out whole sites, judges every page once, and sums up by set."""
+"""Cross-validation holds out whole sites, measures every page once, and sums up by set."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Folds keep sites together, are of like size within every set, and don't depend on the order."""
+"""Folds keep sites together, have similar sizes within every set, and don't depend on the order."""
 
 from collections import Counter
 

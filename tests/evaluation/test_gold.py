@@ -1,4 +1,4 @@
-"""Annotated pages are read as they are written, and what can't be read is named by file and line."""
+"""Annotated pages are read unchanged; errors name the file and the line."""
 
 import json
 import lzma

@@ -144,5 +144,5 @@ def test_a_file_that_is_no_gold_gives_one_clear_error(
 
 def test_a_set_that_is_not_there_is_named(tmp_path: Path) -> None:
     sources = gold.sources([str(write_sets(tmp_path / "sets"))])
-    with pytest.raises(InputError, match=r"no set weather in the gold; there are: forum, news"):
+    with pytest.raises(InputError, match=r"no set weather in the gold \(choose from forum, news\)"):
         evaluate.check(sources, ("weather",))

@@ -1,4 +1,4 @@
-"""Intervals and p-values: as wide as the sites say, the same every time, and sure of a clear difference."""
+"""Intervals and p-values: they follow the variance between sites, are reproducible, detect differences."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The measures are what their definitions say, by hand-worked examples and by properties."""
+"""The measures equal their definitions, by hand-worked examples and by properties."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is kept of every page of a cross-validation: numbers and ids, the same bytes for the same pages."""
+"""The record of each page of a cross-validation: numbers and ids, the same bytes for the same pages."""
 
 import gzip
 import json

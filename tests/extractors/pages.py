@@ -1,4 +1,4 @@
-"""Pages as cleaners see them, and what they keep of them."""
+"""Pages as input of cleaners, and the text that cleaners keep."""
 
 from tests.html.pages import texts_of
 from victor_spark.blocks import Page, Scores

@@ -1,4 +1,4 @@
-"""Cascades a+b: b sees the page that a left, and what both keep is kept."""
+"""Cascades a+b: b gets the blocks that a keeps; blocks that both keep are kept."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Kimatu by hand: looks, blocks, the four ratios, and what each of the seven steps does (section 3.4)."""
+"""Kimatu by hand: looks, blocks, the four ratios, and each of the seven steps (section 3.4)."""
 
 from dataclasses import replace
 from typing import Any

@@ -122,14 +122,20 @@ FOUND = Features(
 
 
 def test_the_rescue_rule_takes_text_dense_in_title_words_too() -> None:
-    assert line_block.rescued(FOUND, OPTIONS.constant).tolist() == [True, True, True, True, True]
+    assert line_block.content_line_blocks(FOUND, OPTIONS.constant).tolist() == [True, True, True, True, True]
     without = replace(FOUND, tkd=np.zeros(5))
-    assert line_block.rescued(without, OPTIONS.constant).tolist() == [True, True, False, False, False]
+    assert line_block.content_line_blocks(without, OPTIONS.constant).tolist() == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_a_density_of_zero_rescues_nothing_even_at_a_threshold_of_zero() -> None:
     without = replace(FOUND, tkd=np.zeros(5))
-    assert not line_block.rescued(without, Thresholds(ttr=30.0, attr=0.2, tkd=0.0))[4]
+    assert not line_block.content_line_blocks(without, Thresholds(ttr=30.0, attr=0.2, tkd=0.0))[4]
 
 
 def test_adaptive_thresholds_are_multiples_of_the_standard_deviation() -> None:

@@ -1,4 +1,4 @@
-"""Other people's extractors as cleaners: the real tools where installed, one clear line where not."""
+"""Extractors of others as cleaners: the real tools if installed, otherwise one clear line."""
 
 import subprocess
 import sys

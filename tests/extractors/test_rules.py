@@ -1,4 +1,4 @@
-"""What holds for every cleaner made of rules, whatever the page; and their files of constants."""
+"""Properties of every cleaner that consists of rules, for any page; and their files of constants."""
 
 import shutil
 from collections.abc import Callable

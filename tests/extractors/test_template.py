@@ -1,4 +1,4 @@
-"""Templates in cleaning: alone, before a cleaner, and after one, whose certainty they may not override."""
+"""Templates in cleaning: alone, before a cleaner, and after one; blocks with a low P(other) stay."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -150,8 +150,8 @@ def test_a_rule_that_is_never_in_doubt_has_no_say() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (Settings("template"), "needs a templates table"),
-        (Settings("template+kimatu"), "the cleaner template\\+kimatu needs a templates table"),
+        (Settings("template"), "needs a table of templates"),
+        (Settings("template+kimatu"), "the cleaner template\\+kimatu needs a table of templates"),
         (Settings("kimatu", templates="nowhere.parquet"), "nowhere.parquet: No such file"),
     ],
 )

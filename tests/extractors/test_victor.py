@@ -1,4 +1,4 @@
-"""The cleaners that the CRF makes: a decision of their own over the same marginals."""
+"""The cleaners with a CRF: each has its own decision over the same marginals."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A server on a loopback address that answers as no server should: raw bytes by path, over plain sockets."""
+"""A server on a loopback address with invalid answers: raw bytes by path, over plain sockets."""
 
 import gzip
 import socket
@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 Sent = Callable[[socket.socket], None]
-"""What a path does with its connection, once the request is read."""
+"""The answer of a path on its connection, after the request is read."""
 
 PAGE = b"<html><body><p>a good page</p></body></html>"
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 
 def sized(body: bytes, *lines: bytes, status: bytes = b"200 OK") -> bytes:
-    """A whole answer with more header lines."""
+    """A complete answer with more header lines."""
     head = [b"HTTP/1.1 " + status, *lines, b"Content-Length: %d" % len(body)]
     return b"\r\n".join(head) + b"\r\n\r\n" + body
 
@@ -33,7 +33,7 @@ def again_after(value: bytes) -> bytes:
 
 
 def for_ever(start: bytes, more: bytes, pause: float = 0.0) -> Sent:
-    """Goes on until the client has enough."""
+    """Sends until the client closes the connection."""
 
     def send(connection: socket.socket) -> None:
         connection.sendall(start)
@@ -56,7 +56,7 @@ def in_turns(start: bytes, rest: bytes) -> Sent:
 
 
 def reset(start: bytes) -> Sent:
-    """Sends so much, then resets the connection."""
+    """Sends these bytes, then resets the connection."""
 
     def send(connection: socket.socket) -> None:
         connection.sendall(start)
@@ -75,7 +75,7 @@ def silent(_: socket.socket) -> None:
 
 
 BASE = b"{base}"
-"""In an answer: the server's own address."""
+"""A placeholder in answers: the server's own address."""
 
 PLAIN: dict[str, tuple[bytes | Sent, str]] = {
     # what is sent, and how the address ends
@@ -191,7 +191,7 @@ ROBOTS: dict[str, bytes | Sent] = {
     "to-garbage": to(b"http://[]..@"),
     "unread": sized(b"", status=b"404 No"),
 }
-"""Answers to /robots.txt that allow the page /good, or say nothing of it."""
+"""Answers to /robots.txt that allow the page /good, or have no rule for it."""
 
 ROBOTS_THAT_END: dict[str, tuple[bytes | Sent, str]] = {
     "slow": (for_ever(OK + b"\r\n", b"#", 0.05), "200"),  # as far as it came, it forbids nothing
@@ -205,7 +205,7 @@ ROBOTS_THAT_END: dict[str, tuple[bytes | Sent, str]] = {
 
 
 class Hostile:
-    """A running server; `paths` are those it was asked for."""
+    """A running server; `paths`: those of its requests."""
 
     def __init__(self, answers: Mapping[str, bytes | Sent], host: str) -> None:
         self.paths: list[str] = []

@@ -1,4 +1,4 @@
-"""Small sites on 127.0.0.x: well-behaved, slow, endless, circular, lying; they note who asked when."""
+"""Small sites on 127.0.0.x: correct, slow, endless, circular, inconsistent; they log each request."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""`victor fetch`: what it asks, how often, and what it writes; against real servers on this machine."""
+"""`victor fetch`: its requests, their rate, and its output; with real servers on this machine."""
 
 import gzip
 import json
@@ -97,7 +97,7 @@ def test_what_robots_txt_forbids_is_not_asked_for(tmp_path: Path, capsys: pytest
     with serving("127.0.0.1", robots=rules, go=sites.redirect("/private/c")) as site:
         fetch(tmp_path, [f"{site.base}/private/a", f"{site.base}/b", f"{site.base}/go"])
         assert site.paths() == ["/robots.txt", "/b", "/go"]
-    assert "2 robots" in capsys.readouterr().err
+    assert "2 addresses with status robots" in capsys.readouterr().err
 
 
 def test_a_site_whose_robots_txt_fails_is_left_alone(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_circle_of_redirects_and_an_endless_one_are_left(
         fetch(tmp_path, [f"{site.base}/a", f"{site.base}/n0"], "--delay", "0")
         assert len(site.asked) == 1 + 2 + 11
     message = capsys.readouterr().err
-    assert "1 redirect_loop" in message
-    assert "1 too_many_redirects" in message
+    assert "1 address with status redirect_loop" in message
+    assert "1 address with status too_many_redirects" in message
 
 
 def test_endless_slow_and_lying_answers_are_cut_and_say_so(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_server_that_does_not_answer_costs_its_time_out_only(
     with serving("127.0.0.1", silent=sites.silent) as site:
         fetch(tmp_path, [f"{site.base}/silent", f"{site.base}/a"], "--timeout", "0.5", "--tries", "1")
         assert site.paths().count("/a") == 1
-    assert "1 timeout" in capsys.readouterr().err
+    assert "1 address with status timeout" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_private_addresses_are_refused_whatever_their_name(
     assert main(["fetch", str(tmp_path / "urls.txt"), "--output", str(output)]) == 2
     assert site.asked == []
     lines = capsys.readouterr().err
-    assert "1 private_address" in lines
+    assert "1 address with status private_address" in lines
     assert lines.endswith("victor: error: no page was written\n")
 
 

@@ -1,4 +1,4 @@
-"""`victor fetch` against servers that answer as no server should: each costs its own visit."""
+"""`victor fetch` with servers that give invalid answers: each costs only its own address."""
 
 import asyncio
 import errno

@@ -50,7 +50,7 @@ def trees() -> Iterator[Case]:
 
 
 def inputs() -> Iterator[str]:
-    """What the tests of tokenization are given."""
+    """The inputs of the tests of tokenization."""
     for path in sorted((HOME / "tokenizer").glob("*.test")):
         found = json.loads(path.read_text(encoding="utf-8"))
         for case in (*found.get("tests", ()), *found.get("xmlViolationTests", ())):

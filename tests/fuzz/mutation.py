@@ -1,4 +1,4 @@
-"""Inputs by chance from a corpus, the same for the same seed, and the shortest input that still fails."""
+"""Random inputs from a corpus, the same for the same seed, and the shortest input that still fails."""
 
 import random
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What is fuzzed: each target makes an input of bytes and compares what the product gives with an oracle.
+"""The targets of fuzzing: each makes an input from bytes and compares the product's result with an oracle.
 
 `python -m tests.fuzz.targets TARGET FILE...` runs a target on files, as reproducers of failures are kept.
 """
@@ -46,9 +46,9 @@ from victor_spark.warc.records import Record
 from victor_spark.words import match
 
 MOST_MARKUP: Final = 4000
-"""The parser library needs time and memory beyond all measure for some pages: they are kept short."""
+"""The parser library needs extreme time and memory for some pages, so inputs are short."""
 UNWRITABLE: Final = re.compile("\r|<form|<select")
-"""Canonical HTML that can be read as another tree: a carriage return, forms and selects one in the other."""
+"""Canonical HTML that a parser may read as another tree: carriage returns, nested forms and selects."""
 LABELS: Final = (
     *(None, "utf-8", "latin1", "windows-1250", "utf-16", "shift_jis", "gb18030", "iso-2022-jp", "euc-kr"),
     *("big5", "hz", "x-user-defined", "utf-7", "", "\0", "rot13", "cp037", "windows-31j", "replacement"),
@@ -57,7 +57,7 @@ LABELS: Final = (
 
 @dataclass(frozen=True)
 class Target:
-    """A check that raises where the product is wrong, its corpus, how many inputs a commit is tried with."""
+    """A check that raises if the product is wrong, its corpus, and the number of inputs for a commit."""
 
     check: Callable[[bytes], None]
     corpus: str
@@ -69,7 +69,7 @@ def as_text(content: bytes) -> str:
 
 
 def reads_as_the_library(content: bytes) -> None:
-    """The kernels' canonical HTML is the library's, where they don't leave the page to it."""
+    """The kernels' canonical HTML equals the library's, unless they leave the page to it."""
     markup = as_text(content)[:MOST_MARKUP].encode()
     read = parse(markup)
     if markup.endswith(b"<!"):  # the library makes a comment of text that came long before
@@ -79,7 +79,7 @@ def reads_as_the_library(content: bytes) -> None:
 
 
 def blocks_are_the_visible_text(content: bytes) -> None:
-    """Blocks lie in order inside the canonical HTML, and are all the text that another parser sees in it."""
+    """Blocks are ordered in the canonical HTML, and have all the text that another parser reads in it."""
     html = canonical(content[:MOST_MARKUP]).html
     blocks = segment(html)
     texts = texts_of(blocks)
@@ -96,7 +96,7 @@ def blocks_are_the_visible_text(content: bytes) -> None:
 
 
 def is_cleaned(content: bytes) -> None:
-    """Any bytes as a page give a document whose status is one of the list, with the models that ship."""
+    """Any bytes as a page give a document with a listed status, with the shipped models."""
     document = cleaner()(Record(None, "http://site.example/", "made.warc.gz", 0, len(content), content))
     assert document.status in STATUSES
 
@@ -108,7 +108,7 @@ def cleaner() -> Callable[[Record], Any]:
 
 
 def is_decoded(content: bytes) -> None:
-    """Any bytes under any label are read: the markup is UTF-8, and its charset has a name."""
+    """Any bytes with any charset label are decoded: the markup is UTF-8, and its charset has a name."""
     label = LABELS[content[0] % len(LABELS)] if content else None
     markup, charset, *_ = as_utf8(content[1:], label)
     markup.decode()
@@ -129,7 +129,7 @@ def slow_segment() -> ModuleType:
 
 
 def scans_as_uncompiled(content: bytes) -> None:
-    """What is no canonical HTML, too, is cut into the same blocks compiled and uncompiled."""
+    """Segmentation is the same compiled and uncompiled, also of html that is not canonical."""
     lone = "\ud800" if content[:1] == b"\xed" else ""
     html = lone + content[:600].decode("utf-8", "replace")
     assert same(slow_segment().segment(html), segment(html))
@@ -249,7 +249,7 @@ def decodes_as_all_sequences(content: bytes) -> None:
 
 
 def bytes_are_what_python_says(content: bytes) -> None:
-    """Where an iframe begins, and what is UTF-8, is as Python has it."""
+    """The beginnings of iframes, and the check for UTF-8, equal those in Python."""
     view = memoryview(content)
     assert source.is_utf8(view) == (content.decode("utf-8", "replace").encode() == content)
     for start in range(0, len(content) + 1, 7):
@@ -271,7 +271,7 @@ def letters_count_as_uncompiled(content: bytes) -> None:
 
 
 def tokens_are_matches(content: bytes) -> None:
-    """The tokens of a text are what the tokenisation expression finds."""
+    """The tokens of a text are the matches of the tokenisation expression."""
     text = as_text(content)
     for view, expression in EXPRESSIONS.items():
         found = spans(text, TOKENISERS[view])
@@ -308,7 +308,7 @@ WORDS: Final = tuple(
         *("<meta charset=", "<p ", ' a="', "='", "&#", "<!--", "-->", "<![CDATA[", "\n", "\u0301", "\ufeff"),
     )
 )
-"""What mutation inserts."""
+"""The words that mutation inserts."""
 
 
 def seeds(target: Target) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""On the tests that parsers of HTML share, ours reads what the parser library reads, and what they expect."""
+"""The shared tests of HTML parsers: our parser equals the parser library and the expected results."""
 
 import re
 from collections.abc import Iterator

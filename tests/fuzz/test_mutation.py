@@ -1,4 +1,4 @@
-"""Inputs by chance, a few thousand a target: what the product gives is what each oracle says.
+"""A few thousand random inputs per target: the product's results equal those of the oracle.
 
 The seed is fixed (VICTOR_FUZZ_SEED chooses another), so that the same commit gives the same answer twice.
 """

@@ -1,4 +1,4 @@
-"""Pinned floors of quality: what no change may fall below, and why a floor was ever lowered.
+"""Pinned floors of quality, and the reason for each floor that was lowered.
 
 The file is TOML: `gold` (hash of the annotated pages), a table `[cleaner.kind]` of set → floor,
 and one `[[lowered]]` entry for each floor that was lowered on purpose.

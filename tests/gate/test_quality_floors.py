@@ -1,4 +1,4 @@
-"""Floors hold what was measured, are written and read back, and are never lowered in silence."""
+"""Floors equal the measurements, are written and read back, and are lowered only with a reason."""
 
 from pathlib import Path
 

@@ -20,7 +20,7 @@ FULL = 1 << 60
 
 
 def outcomes(output: Path) -> list[Outcome]:
-    """What the rows of an output say."""
+    """The file, offset, status and text of each row of an output."""
     return [
         (Path(row["warc_filename"]).name, row["warc_record_offset"], row["status"], row["text"])
         for row in rows(output)
@@ -67,7 +67,7 @@ def test_a_shard_that_changed_is_not_the_same_shard(victor: Victor, hdfs: Hdfs, 
 
 
 def failure(result: tuple[int, list[str]], expected: int = EXIT_USAGE) -> str:
-    """The one line of a command that could not be done."""
+    """The one line of a command that fails."""
     code, lines = result
     assert code == expected, lines
     assert lines[-1].startswith("error: ")
@@ -76,7 +76,7 @@ def failure(result: tuple[int, list[str]], expected: int = EXIT_USAGE) -> str:
 
 
 def test_what_hdfs_refuses_is_one_line(victor: Victor, hdfs: Hdfs) -> None:
-    """Without permission to read or write, in safe mode, and where no NameNode is."""
+    """Without permission to read or write, in safe mode, and without a NameNode."""
     hdfs.ask("MKDIRS", "/closed", permission="700")
     hdfs.file_system().pipe_file("/closed/shard.warc.gz", b"")
     out = f"{hdfs.url}/refused"
@@ -128,7 +128,7 @@ def on_hdfs(job: Callable[..., Job], hdfs: Hdfs, variables: dict[str, str]) -> C
 def test_an_executor_and_a_datanode_killed_at_work_cost_no_row(
     on_hdfs: Callable[[str], Job], hdfs: Hdfs, expected: list[Outcome], tmp_path: Path
 ) -> None:
-    """One DataNode is killed while shards are read from it, another run of it comes back later."""
+    """A DataNode is killed while shards are read from it, and started again later."""
     run = on_hdfs("struck").start()
     busy = run.busy(2)
     strike(hdfs.daemons["datanode-0"].process.pid)
@@ -164,7 +164,7 @@ def test_a_driver_killed_at_work_leaves_a_lease_that_ends(
 def test_without_a_datanode_that_takes_blocks_a_run_ends_with_one_line(
     victor: Victor, hdfs: Hdfs, crawl: Path, expected: list[Outcome], tmp_path: Path, fault: str
 ) -> None:
-    """One full DataNode costs nothing; where all are full or dead, the same command resumes later."""
+    """One full DataNode has no effect; if all are full or dead, the same command resumes later."""
     numbers = range(N_DATANODES)
     try:
         if fault == "full":

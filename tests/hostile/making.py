@@ -1,6 +1,6 @@
-"""A hostile crawl: each shard has good pages, and between them or at its end something that attacks readers.
+"""A hostile crawl: each shard has good pages, and hostile bytes between them or at its end.
 
-Run as a script it writes the crawl into a folder, for trying things out by hand:
+As a script, it writes the crawl into a folder for manual tests:
 
     python tests/hostile/making.py FOLDER [SIZE]
 
@@ -22,15 +22,15 @@ from tests.spark.crawl import PARAGRAPH, page
 from tests.warc import making
 
 NEIGHBOURS: Final = (1, 2, 3, 4)
-"""Numbers of the good records; two stand before what is hostile, two after."""
+"""Numbers of the good records: two before the hostile bytes, two after."""
 HOSTILE: Final = 9
 
 N_OF_PAGE: Final = 4000
 N: Final = 20_000
-"""So many parts hostile pages, and all else, are made of."""
+"""The number of parts of hostile pages, and of all other hostile input."""
 
 Part = bytes | Callable[[int], bytes]
-"""Something hostile, perhaps made of n parts."""
+"""Hostile bytes, or a function that makes them of n parts."""
 
 
 def neighbour(number: int) -> bytes:
@@ -115,7 +115,7 @@ PAGES: Final[dict[str, Part]] = {
     "spaces": lambda n: b"<p> \t\n\xc2\xa0" * n,
     "directions": lambda n: "\u202e\u200b\ufeff\u2066".encode() * n,
 }
-"""What pages are made of that attack a parser or what reads the text; linear in n, as the work must be."""
+"""Markup that attacks a parser or a reader of text; its size is linear in n, as the work must be."""
 
 
 def layered(body: bytes, n: int) -> bytes:
@@ -244,7 +244,7 @@ MEMBERS: Final[dict[str, Part]] = {
     "zeros between members": lambda n: bytes(100 * n),
     "frames of another packing": zstandard.compress(HOSTILE_RECORD),
 }
-"""What stands between the gzip members of a shard."""
+"""Bytes between the gzip members of a shard."""
 
 
 def of(part: Part, n: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What attacks readers costs in proportion to its bytes, counted in bytes allocated and written."""
+"""The cost of hostile input is proportional to its bytes; cost is bytes allocated and written."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -20,9 +20,9 @@ from victor_spark.warc.records import Record
 
 N = 1000
 MOST_TIMES = 2.6
-"""So much more may twice as many parts cost ..."""
+"""The largest allowed ratio of costs when the number of parts is doubled ..."""
 ALWAYS = 1 << 20
-"""... beside what every page costs, in bytes."""
+"""... after subtraction of the constant cost of a page, in bytes."""
 MOST_OUTPUT_TIMES = 8
 
 

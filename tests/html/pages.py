@@ -99,7 +99,7 @@ soup = st.lists(tokens, max_size=25).map("".join)
 forest = st.lists(trees, max_size=6).map("".join)
 strings = st.one_of(forest, soup, st.text(max_size=200))
 pages = st.one_of(strings, strings.map(lambda text: text.encode("utf-8", "replace")), st.binary(max_size=200))
-"""What may come as a page: str or bytes, anything."""
+"""Any str or bytes as a page."""
 
 
 def _words(n: int) -> st.SearchStrategy[str]:

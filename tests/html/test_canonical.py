@@ -1,4 +1,4 @@
-"""What the canonical HTML keeps of odd markup: all text that a reader could see, and nothing else."""
+"""The canonical HTML of odd markup keeps all text that a reader can see, and no other text."""
 
 import time
 

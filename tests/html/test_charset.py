@@ -1,4 +1,4 @@
-"""The charset of a page: BOM, HTTP header, meta, detection, in this order; and what to do about lies."""
+"""The charset of a page: BOM, HTTP header, meta, detection, in this order; and wrong declarations."""
 
 import codecs
 

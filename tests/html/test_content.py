@@ -1,4 +1,4 @@
-"""What a block's text is made of: characters, tokens and sentences, in scripts with and without spaces."""
+"""Counts of a block's text: characters, tokens and sentences, in scripts with and without spaces."""
 
 import unicodedata
 from typing import Any

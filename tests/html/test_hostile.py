@@ -1,4 +1,4 @@
-"""Pages made to grow in a parser: what they become, and what the parser library sees, stays in proportion."""
+"""Pages made to grow in a parser: their trees, and the input of the parser library, have linear size."""
 
 import tracemalloc
 
@@ -66,7 +66,7 @@ def test_a_page_beyond_the_budget_loses_no_text(family: str) -> None:
 
 @pytest.mark.parametrize("before", ["", "<math></math>", "<svg></g></svg>", "\0", "<template><b></template>"])
 def test_a_bomb_goes_to_no_parser_without_a_budget(before: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever else keeps the kernels from reading a page exactly."""
+    """With any other markup that the kernels cannot read exactly."""
     monkeypatch.delattr(canonical_html, "by_library")
     source = before + page("formatting with attributes of its own", N)
     assert canonical(source).html == restored(source).html

@@ -1,4 +1,4 @@
-"""Preformatted text keeps lines and indentation, whatever marks them up; the numbers of its lines go."""
+"""Preformatted text keeps lines and indentation in any markup, and loses line numbers."""
 
 import re
 import sys
@@ -29,7 +29,7 @@ BEFORE, AFTER = "<p>Here is a program:</p>", "<p>It has 5 lines.</p>"
 
 @cache
 def cleaning() -> Callable[[Record], Document]:
-    """What keeps every block, by the way that every page goes."""
+    """The pipeline with a cleaner that keeps every block."""
     return pipeline.cleaning(pipeline.EVERYTHING, pipeline.language_models())
 
 
@@ -469,7 +469,7 @@ def test_preformatted_text_comes_out_as_a_browser_shows_it(markup: str, tag: str
 
 @given(source=articles | soup, choice=st.randoms(use_true_random=False))
 def test_paragraphs_are_the_lines_of_the_text(source: str, choice: Random) -> None:
-    """What `render` joins block by block is what the kernel joins, whatever is dropped."""
+    """`render` joins block by block; the kernel joins the same text, for any choice of blocks."""
     blocks = blocks_of(source)
     page = document(source, [row for row in range(len(blocks)) if choice.random() < 0.4])
     joined = "\n".join(paragraph for _, paragraph in paragraphs(page.columns, page.kept, page.html))

@@ -1,4 +1,4 @@
-"""Blocks are the visible text of the canonical HTML, cut at tags, and lie where they say."""
+"""Blocks are the visible text of the canonical HTML, cut at tags, and their offsets are right."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor

@@ -37,7 +37,7 @@ class UnavailableError(Exception):
 
 @dataclass
 class Image:
-    """A root directory, and how the Dockerfile says that programs run in it."""
+    """A root directory, and the Dockerfile's settings for programs in it."""
 
     root: Path
     variables: dict[str, str] = field(default_factory=lambda: {"PATH": _PATH})
@@ -46,7 +46,7 @@ class Image:
     entrypoint: list[str] = field(default_factory=list)
 
     def command(self, words: Sequence[str], data: Path | None = None, host: str = "image") -> list[str]:
-        """What runs `words` in the image, in namespaces that end with it; `data` is its /data."""
+        """The command that runs `words` in the image, in namespaces that end with it; `data` is its /data."""
         root = shlex.quote(str(self.root))
         prepare = [f"mount --rbind /dev {root}/dev", f"mount -t proc proc {root}/proc", f"hostname {host}"]
         if data is not None:
@@ -57,7 +57,7 @@ class Image:
         return ["unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script]
 
     def _user(self) -> str:
-        """Numbers, as chroot looks names up outside."""
+        """User and group as numbers, because chroot looks names up outside."""
         for line in (self.root / "etc/passwd").read_text().splitlines():
             name, _, uid, gid, *_ = line.split(":")
             if name == self.user:
@@ -158,7 +158,7 @@ def _copy(words: list[str], image: Image, stages: Mapping[str, Image]) -> None:
 
 
 def _downloads() -> dict[str, str]:
-    """What apt and pip have to know of the way out of here."""
+    """The environment variables of apt and pip: proxies and certificates."""
     found = {name: value for name, value in os.environ.items() if _PASSED_ON.fullmatch(name)}
     if _CERTIFICATES.exists():
         found |= dict.fromkeys(("PIP_CERT", "SSL_CERT_FILE"), _OURS)
@@ -184,7 +184,7 @@ class Network:
 
     @classmethod
     def made(cls, folder: Path, names: Sequence[str], image: Image) -> "Network":
-        """Lives until it is stopped; `names` are hosts."""
+        """Runs until it is stopped; `names` are hosts."""
         hosts = "".join(f"127.0.0.1 {name}\n" for name in ("localhost", *names))
         (image.root / "etc/hosts").write_text(hosts, encoding="utf-8")
         command = [

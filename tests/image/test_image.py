@@ -78,7 +78,7 @@ def test_the_cluster_of_compose_cleans_a_crawl_in_the_image(image: Image, tmp_pa
 
 
 def outcomes(output: Path) -> list[tuple[object, ...]]:
-    """What rows say but for where the shards lay."""
+    """The id, status and text of each row, without the paths of shards."""
     return sorted(((row["id"], row["status"], row["text"]) for row in rows(output)), key=str)
 
 

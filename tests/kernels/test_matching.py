@@ -1,4 +1,4 @@
-"""Matching blocks are those of difflib, whatever repeats there are, and take nearly linear time."""
+"""Matching blocks are those of difflib, for any repeats, and take nearly linear time."""
 
 import time
 from difflib import SequenceMatcher

@@ -156,7 +156,7 @@ class Api:
         return mounts
 
     def _here(self, text: str, mounts: Mapping[str, str]) -> str:
-        """A text with the places of this machine: of volumes, and of services."""
+        """A text with the paths and addresses of this machine instead of those of volumes and services."""
         for path, folder in mounts.items():
             text = text.replace(path, folder)
         return _SERVICE.sub("127.0.0.1", text)
@@ -169,7 +169,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *args: object) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
     def do_GET(self) -> None:
         namespace, kind, name = self._place()

@@ -34,7 +34,7 @@ SMALL = {
 
 
 def outcomes(output: Path) -> list[Outcome]:
-    """What the rows of an output say."""
+    """The file, offset, status and text of each row of an output."""
     return [
         (Path(row["warc_filename"]).name, row["warc_record_offset"], row["status"], row["text"])
         for row in rows(output)

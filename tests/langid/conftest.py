@@ -1,4 +1,4 @@
-"""The shipped profiles, invented languages, and a kernel that is surely not compiled."""
+"""The shipped profiles, invented languages, and an uncompiled kernel."""
 
 import importlib.util
 import random

@@ -1,4 +1,4 @@
-"""The fastText door: a small model trained here, and one clear line for what is no model."""
+"""Identification by fastText: a small model trained here, and one clear line for other files."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Identification: right on plain sentences, silent where there is nothing to tell, alike in batches."""
+"""Identification: right on plain sentences, unknown without evidence, the same in batches."""
 
 from pathlib import Path
 

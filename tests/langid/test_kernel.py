@@ -1,4 +1,4 @@
-"""The n-gram kernel does the same compiled and interpreted, and what its definitions say."""
+"""The n-gram kernel gives the same results compiled and interpreted, and follows its definitions."""
 
 from collections import Counter
 from typing import Any
@@ -41,7 +41,7 @@ def test_hash_tables_are_the_same_uncompiled(shipped: Profiles, uncompiled: Any)
 
 
 LONG = "příliš žluťoučký kůň " * 12
-"""More trigrams that profiles know than the kernel looks up at once."""
+"""More known trigrams than the kernel looks up at once."""
 
 
 @given(texts=TEXTS, most=st.sampled_from([3, 64, 1000]))

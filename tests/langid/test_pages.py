@@ -168,7 +168,7 @@ def test_a_language_that_letters_hardly_tell_from_the_wanted_one_is_kept() -> No
 def test_the_model_of_fasttext_is_read_from_a_file_that_nobody_else_can_name_or_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What lies in the folder for temporary files, put there by anybody, is not loaded."""
+    """A file that someone else put into the folder for temporary files is not loaded."""
     model = b"the model that was asked for"
     digest = hashlib.sha256(model).hexdigest()
     planted = tmp_path / f"victor-spark-{os.getuid()}"

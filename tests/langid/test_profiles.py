@@ -1,4 +1,4 @@
-"""Profiles files: round trip, one language at a time, and one clear line for files that are none."""
+"""Profiles files: round trip, one language at a time, and one clear line for other files."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""What was read in the wrong charset is read again, and what is right is left alone."""
+"""Text that was decoded with the wrong charset is repaired; correct text is unchanged."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""conf/langid.toml: what it says is used, and what it can't mean is refused."""
+"""conf/langid.toml: its values are used, and invalid values are refused."""
 
 from pathlib import Path
 

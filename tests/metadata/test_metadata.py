@@ -1,4 +1,4 @@
-"""What a page states about itself is found, whichever way it states it; no statement breaks the reader."""
+"""The metadata of a page are found in every form; no form of metadata breaks the reader."""
 
 import json
 from datetime import date

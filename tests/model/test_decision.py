@@ -27,7 +27,7 @@ EVEN = np.full(LEVELS, 1 / LEVELS)
 
 
 def contents(marginals: Float64) -> list[np.ndarray]:
-    """What the page's content may be: the blocks with P(other) below a bar."""
+    """The candidates for the page's content: the blocks with P(other) below a threshold."""
     return [
         marginals[:, 2] < bar / LEVELS if bar < LEVELS else marginals[:, 2] <= 1
         for bar in range(1, LEVELS + 1)

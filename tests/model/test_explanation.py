@@ -1,4 +1,4 @@
-"""What weighed most in a block's probability: the effects are those of the model's own arithmetic."""
+"""The features with the largest effects on a probability; the effects are those that the model computes."""
 
 from dataclasses import replace
 

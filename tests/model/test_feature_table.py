@@ -1,4 +1,4 @@
-"""The feature table: conf/ and code agree, bins are right, and what doesn't fit is refused."""
+"""The feature table: conf/ and code agree, bins are right, and tables that do not fit are refused."""
 
 import json
 import shutil

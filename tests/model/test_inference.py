@@ -1,4 +1,4 @@
-"""Cleaning needs nothing that only training needs."""
+"""Cleaning does not need the packages for training."""
 
 import subprocess
 import sys

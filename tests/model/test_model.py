@@ -1,4 +1,4 @@
-"""Model files: what is written is read, and whatever doesn't fit is refused in one clear line."""
+"""Model files: round trip, and one clear line for files that do not fit."""
 
 import io
 import json
@@ -164,9 +164,11 @@ def test_a_model_directory_and_its_file_are_read(tmp_path: Path, stored: bytes) 
     assert read_bytes(tmp_path) == read_bytes(tmp_path / "weights.npz") == stored
 
 
-@pytest.mark.parametrize("missing", ["nowhere", "."])
-def test_a_missing_model_is_an_error(tmp_path: Path, missing: str) -> None:
-    with pytest.raises(ModelError, match="no model"):
+@pytest.mark.parametrize(
+    ("missing", "says"), [("nowhere", "nowhere: no model"), (".", ": holds no weights.npz")]
+)
+def test_a_missing_model_is_an_error(tmp_path: Path, missing: str, says: str) -> None:
+    with pytest.raises(ModelError, match=says):
         read_bytes(tmp_path / missing)
 
 

@@ -1,4 +1,4 @@
-"""Features that are no numbers, or beyond all numbers, give probabilities all the same."""
+"""Features that are NaN or infinite give probabilities too."""
 
 from pathlib import Path
 

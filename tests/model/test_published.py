@@ -1,4 +1,4 @@
-"""Published feature sets and models mean one thing for ever: what is new gets a new name.
+"""Published feature sets and models never change: a changed one gets a new name.
 
 A failure here says that a change of the code, of conf/ or of a model changed what a published name means.
 Give the changed feature set or model a new name; do not replace a hash, unless only a file's form changed.
@@ -79,7 +79,7 @@ def features(table: FeatureTable, root: Path) -> str:
 
 
 def hash_of(kind: str, name: str, root: Path) -> str:
-    """What a published name means now."""
+    """The hash of the current content of a published name."""
     if kind == "configuration":
         return digest(json.dumps(configuration.toml(root / "conf" / f"{name}.toml")))
     if kind == "weights":

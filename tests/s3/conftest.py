@@ -77,7 +77,7 @@ class Victor:
         raise AssertionError(f"the process ended:\n{self.printed()}")
 
     def kill(self) -> None:
-        """Ends the driver with all that it started, as a machine that goes down does."""
+        """Kills the driver and its child processes, as a machine that goes down does."""
         for pid in standalone.in_session(self.process.pid):
             standalone.kill(pid)
         self.process.wait()
@@ -86,7 +86,7 @@ class Victor:
                 pipe.close()
 
     def printed(self) -> str:
-        """The end of what the command wrote to stderr."""
+        """The end of the command's stderr."""
         with self.log.open(errors="replace") as log:
             log.seek(self.seen)
             return log.read()[-9000:]
@@ -147,7 +147,7 @@ def victor(
 
 @dataclass
 class Store:
-    """The server, the go-between before it, a client, and the crawl that is in s3://crawls/in/."""
+    """The server, the proxy before it, a client, and the crawl in s3://crawls/in/."""
 
     server: Server
     between: Between
@@ -172,7 +172,7 @@ def names(client: Any, bucket: str, prefix: str) -> list[str]:
 
 
 def rows_of(client: Any, bucket: str, prefix: str) -> list[dict[str, Any]]:
-    """The rows of Parquet files, without where their inputs were."""
+    """The rows of Parquet files, without the locations of their inputs."""
     found: list[dict[str, Any]] = []
     for name in names(client, bucket, f"{prefix}/"):
         if name.endswith(".parquet"):
@@ -229,7 +229,7 @@ def store(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="session")
 def ours(store: Store) -> Iterator[Victor]:
-    """Our commands without Hadoop's jars; everything they ask of the store goes through the go-between.
+    """Our commands without Hadoop's jars; all their requests to the store go through the proxy.
 
     Multipart uploads begin at 5 MB.
     """
@@ -251,7 +251,7 @@ def expected(store: Store, ours: Victor) -> list[dict[str, Any]]:
 
 @pytest.fixture(autouse=True)
 def no_fault(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A test's faults end with it."""
+    """Removes the faults at the end of each test."""
     yield
     if "store" in request.fixturenames:
         store: Store = request.getfixturevalue("store")

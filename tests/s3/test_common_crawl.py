@@ -92,7 +92,7 @@ def follow(made: Victor, folder: Path, web: str, base: str, output: str) -> None
 
 
 def check(folder: Path, python: Path, variables: dict[str, str], rows: Callable[[str], list[Any]]) -> None:
-    """What the page's commands must leave: the last page of each site repeats the one before."""
+    """Checks the results of the page's commands: the last page of each site repeats the one before."""
     clean = rows("clean/pages")
     assert len(clean) == N_SITES * N_PAGES
     assert {row["status"] for row in clean} == {"ok"}

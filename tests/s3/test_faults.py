@@ -1,4 +1,4 @@
-"""What goes wrong with S3 in mid-run: one clear line, the right exit code, and the same command resumes."""
+"""Faults of S3 during a run: one clear line, the right exit code, and the same command resumes."""
 
 import base64
 import os
@@ -58,7 +58,7 @@ def test_hadoops_writer_says_the_same(store: Store, hadoop: Victor, expected: li
 def test_an_input_whose_credentials_expire_costs_no_shard(
     store: Store, ours: Victor, expected: list[dict[str, Any]]
 ) -> None:
-    """A shard that can't be read would be a row in the output, for good."""
+    """A shard that can't be read would stay a failed row in the output."""
     n_ranges = 0
 
     def expire(handler: Handler) -> str | None:

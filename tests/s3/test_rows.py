@@ -66,7 +66,7 @@ def test_hadoops_writer_with_each_of_its_committers(
 
 
 def certified(folder: Path) -> tuple[Path, tuple[Path, Path]]:
-    """A certificate authority of our own, and a certificate and key of its for 127.0.0.1."""
+    """Our own certificate authority, and its certificate and key for 127.0.0.1."""
     now, day = dt.datetime.now(dt.UTC), dt.timedelta(days=1)
     keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
     names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("test CA", "127.0.0.1")]

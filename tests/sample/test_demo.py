@@ -1,4 +1,4 @@
-"""The demo cleans the sample crawl with the real job, and prints what the job's rows say."""
+"""The demo cleans the sample crawl with the real job, and prints the values of the job's rows."""
 
 import contextlib
 import io
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.spark
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo printed, without the folder of its output, and the rows it left of records, by URL."""
+    """The output of the demo without the folder's name, and the rows of its records, by URL."""
 
     stdout: str
     rows: dict[str | None, dict[str, Any]]
@@ -57,7 +57,7 @@ def run_demo(
 
 @pytest.fixture(scope="module")
 def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """A demo on the session of these tests; that of a process of its own begins as in `victor clean`."""
+    """A demo on the session of these tests; in its own process, it starts one as `victor clean` does."""
     assert spark
     output = tmp_path_factory.mktemp("demo") / "out"
     with io.TextIOWrapper(io.BytesIO(), encoding="utf-8") as stdout, contextlib.redirect_stdout(stdout):
@@ -92,7 +92,7 @@ def test_the_statuses_printed_are_those_of_the_rows(demo: Demo, gold: list[dict[
         row["status"] for row in demo.rows.values()
     )
     n_expected = sum(demo.rows[line["url"]]["status"] == line["status"] for line in gold)
-    assert f"expects: {n_expected} of {printed[1]}" in demo.stdout
+    assert f"status equals the gold: {n_expected} of {printed[1]}" in demo.stdout
 
 
 def test_every_unexpected_status_is_named(demo: Demo, gold: list[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""The shipped sample crawl is what its script builds, its gold is in its pages, its defects are real."""
+"""The shipped sample crawl is what its script builds; its gold is in its pages, its defects are real."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def answer(content: bytes) -> Answer:
 
 
 def without_lengths(record: Answer) -> tuple[Any, ...]:
-    """What must not depend on the version of zlib: everything but lengths and digests."""
+    """The parts that must not depend on the version of zlib: all except lengths and digests."""
     volatile = ("WARC-Payload-Digest", "WARC-Block-Digest", "Content-Length")
     warc = tuple(header for header in record.warc_headers if header[0] not in volatile)
     return record.record_type, record.url, warc, record.http_head, record.body

@@ -1,4 +1,4 @@
-"""What a site's pages tell about each of them, and how it changes the probabilities of their blocks."""
+"""The evidence of a site's pages for each of them, and its effect on the probabilities of their blocks."""
 
 import errno
 import json
@@ -76,7 +76,7 @@ def page(rows: Sequence[tuple[int, float]]) -> tuple[Blocks, Float64]:
 
 
 def known(pages: Iterable[Contributions]) -> Known:
-    """What pages with these contributions tell."""
+    """The evidence of pages with these contributions."""
     rows = list(pages)
     return Known(len(rows), added(rows))
 

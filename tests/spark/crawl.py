@@ -1,4 +1,4 @@
-"""What the tests of the job share: invented pages, shards of them, and a look at what a run left."""
+"""Shared by the tests of the job: invented pages, shards of them, and the results of a run."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -73,7 +73,7 @@ FETCHED = datetime(2025, 3, 1, 12, 30, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run of the command left: its exit code and the lines on stderr."""
+    """The result of a command: its exit code and the lines on stderr."""
 
     code: int
     lines: list[str]

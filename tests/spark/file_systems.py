@@ -1,4 +1,4 @@
-"""What every file system that a run may write to must do, whatever it is."""
+"""Requirements for every file system that a run may write to."""
 
 from victor_spark.spark.files import Files
 

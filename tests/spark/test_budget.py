@@ -1,4 +1,4 @@
-"""What may fail: the grammar of budgets, runs that stop over one and go on with a larger one."""
+"""Failure budgets: their grammar, and runs that stop when one is exceeded and resume with a larger one."""
 
 import json
 from pathlib import Path
@@ -53,22 +53,23 @@ def test_a_run_stops_as_soon_as_more_failed_than_may_of_all_its_pages() -> None:
     tracker = BudgetTracker(Budget(max_failed_pages="10%"), n_shards=10, n_bytes=1000)
     tracker.add(wave(0, 50, crash=20, http_status=30))  # of about 500 pages 50 may fail; 30 didn't fail
     tracker.add(wave(1, 50, timeout=20, empty=5))
-    with pytest.raises(
-        BudgetError, match=r"60 pages failed \(timeout 20, crash 40\).* about 500 pages 50 may fail"
-    ):
+    said = (
+        r"^60 of about 500 pages failed \(timeout 20, crash 40\); --max-failed-pages 10% allows 50\. Repeat"
+    )
+    with pytest.raises(BudgetError, match=said):
         tracker.add(wave(2, 50, crash=20))
 
 
 def test_the_row_of_a_failed_shard_is_no_failed_page() -> None:
     counts = Counts(10, 1, {"ok": 9, "error": 1}, failed_shards={"a.warc.gz": "gone"})
     BudgetTracker(Budget("1", "0"), n_shards=2, n_bytes=100).add(Entry(0, {}, 1, 100, counts))
-    with pytest.raises(BudgetError, match=r"1 of 2 shards couldn't be read, and 0 may fail .*such as: gone"):
+    with pytest.raises(BudgetError, match=r"1 of 2 shards could not be read, such as: gone; .* 10% allows 0"):
         BudgetTracker(Budget("10%", "0"), n_shards=2, n_bytes=100).add(Entry(0, {}, 1, 100, counts))
 
 
 @pytest.fixture
 def broken_crawl(tmp_path: Path) -> Path:
-    """Six shards of ten pages; the first two are no archives at all, whatever their names say."""
+    """Six shards of ten pages; the first two are no archives, in spite of their names."""
     folder = tmp_path / "crawl"
     folder.mkdir()
     for n in range(N_SHARDS):
@@ -104,7 +105,7 @@ def test_no_wave_begins_once_too_much_has_failed(spark: SparkSession) -> None:
 def test_broken_archives_named_one_by_one_fail_and_the_others_are_read(
     broken_crawl: Path, tmp_path: Path, victor: Victor
 ) -> None:
-    """As the shell's glob names them: text that would pass for a list, an error page, zeros, nothing."""
+    """Files by a glob of the shell: a text that resembles a list, an error page, zeros, an empty file."""
     contents = [b"404 page not found\n", page("403 Forbidden", PARAGRAPH).encode(), bytes(500), b""]
     for number, content in enumerate(contents):
         (broken_crawl / f"{number}.warc.gz").write_bytes(content)
@@ -120,7 +121,7 @@ def test_broken_archives_named_one_by_one_fail_and_the_others_are_read(
 def test_over_budget_ends_with_exit_code_3_and_a_larger_one_goes_on(
     broken_crawl: Path, tmp_path: Path, victor: Victor, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """One shard a wave; what is done stays, and a budget decides no row: the command is the same."""
+    """One shard per wave; finished waves are kept, and a run may be resumed with another budget."""
     output = tmp_path / "out"
 
     def clean(*options: object) -> Any:
@@ -135,12 +136,12 @@ def test_over_budget_ends_with_exit_code_3_and_a_larger_one_goes_on(
     assert report["stopped"] in stopped.lines[-1]
     assert "Stopped." in (output / "_run/report.html").read_text()
     assert not (output / "_run/run.json").exists()
-    assert "; repeat the command with a larger one)" in stopped.lines[-1]
+    assert "allows 0. Repeat the command with a larger value" in stopped.lines[-1]
     capfd.readouterr()
     assert main(["status", str(output)]) == 4
     shown = capfd.readouterr().out
     assert "out: incomplete: more failed than the budget allows; the same command with a larger one" in shown
-    assert "(--max-failed-shards 0; repeat the command with a larger one)" in shown
+    assert "--max-failed-shards 0 allows 0. Repeat the command with a larger value" in shown
     assert "command resumes it" not in shown
 
     before = tree(output / "pages")
@@ -156,5 +157,5 @@ def test_over_budget_ends_with_exit_code_3_and_a_larger_one_goes_on(
     assert clean("--max-failed-shards", "40%").code == 0
     still_over = clean("--max-failed-shards", 1)  # done, and still over a smaller budget
     assert still_over.code == 3
-    assert "2 of 6 shards couldn't be read, and 1 may fail" in still_over.lines[-1]
-    assert f"such as: {broken_crawl}" in still_over.lines[-1]
+    assert f"2 of 6 shards could not be read, such as: {broken_crawl}" in still_over.lines[-1]
+    assert "--max-failed-shards 1 allows 1." in still_over.lines[-1]

@@ -1,4 +1,4 @@
-"""`victor clean --by-site`: two passes, and what many pages of a site tell about one of them."""
+"""`victor clean --by-site`: two passes, and the evidence of a site's pages for one of them."""
 
 import json
 import shutil

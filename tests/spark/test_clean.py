@@ -1,4 +1,4 @@
-"""The job's rows are what the same pages give one by one, on either engine; its record counts them."""
+"""The job's rows equal those of single pages, on either engine; the record of the run counts them."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Credentials in the addresses of inputs open them, and are found nowhere in what a run leaves or says."""
+"""Credentials in addresses of inputs open them, and are in no output or message of a run."""
 
 import base64
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""A shard that ends too early counts as failed, and every command that speaks of shards says so."""
+"""A shard that ends too early counts as failed, and every command about shards reports it."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""spark.read.format("warc"): the records that the reader gives, however they are divided, and its example."""
+"""spark.read.format("warc"): the reader's records for any division into tasks, and its example."""
 
 import contextlib
 import io

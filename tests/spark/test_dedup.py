@@ -1,4 +1,4 @@
-"""Duplicates of a run: found as brute force finds them, the same however the work is cut, and dropped."""
+"""Duplicates of a run: equal to those by brute force, for any division into tasks; and dropped."""
 
 import json
 import os

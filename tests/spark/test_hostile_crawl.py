@@ -1,4 +1,4 @@
-"""A hostile crawl costs no good page its row: with processes of their own for pages and without."""
+"""A hostile crawl costs no good page its row, with and without child processes for pages."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The whole command on pages that crash, hang and eat memory: their rows say so, all others are the same."""
+"""The command on pages that crash, hang and eat memory: their rows have the reason, others are normal."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ DEEDS = {
     3: ("segfaults", "crash", "SIGSEGV"),
     4: ("exits", "crash", "exit code 3"),
     9: ("loops in C", "timeout", "CPU time"),
-    14: ("eats memory", "out_of_memory", "needs more than 200 MB"),
+    14: ("eats memory", "out_of_memory", "needs more than 200 MiB"),
     19: ("is killed", "crash", "SIGKILL"),
 }
 

@@ -1,4 +1,4 @@
-"""SIGKILL at any moment, and the same command again: exactly the rows of a run that nobody disturbed."""
+"""SIGKILL at any moment, then the same command again: exactly the rows of a run without faults."""
 
 import os
 import random
@@ -65,7 +65,7 @@ def test_a_run_that_is_killed_again_and_again(
     n_kills: int,
     options: tuple[str, ...],
 ) -> None:
-    """What a killed run had entered in its ledger stays as it is; the last run does the rest."""
+    """The waves in the ledger of a killed run stay unchanged; the last run does the others."""
     output, moments = tmp_path / "out", random.Random()
     kept: dict[str, tuple[int, int]] = {}
     for number in range(n_kills):

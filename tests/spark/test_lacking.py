@@ -1,4 +1,4 @@
-"""Executors that lack a package end the run with a line that says what to do about it."""
+"""Executors that lack a package end the run with a line that says what to install."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Where there are no locks, a lease lets one run write: the living one, whatever the clocks say."""
+"""On stores without locks, a lease lets only the living run write, for any clock times."""
 
 import json
 import threading

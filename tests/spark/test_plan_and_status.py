@@ -1,4 +1,4 @@
-"""What `victor plan` predicts is what a run finds; what `victor status` says is what is there."""
+"""`victor plan` predicts the results of a run; `victor status` reports the files that exist."""
 
 import json
 import random
@@ -24,7 +24,7 @@ N = 400
 
 @pytest.fixture(scope="module")
 def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a shard of 400 pages and some tiny ones; every tenth page is gone."""
+    """A folder with a shard of 400 pages and some tiny ones; every tenth page has the HTTP status 404."""
     folder, noise = tmp_path_factory.mktemp("shards"), random.Random(3)
     responses = [
         Response(
@@ -42,7 +42,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def output(spark: SparkSession, shards: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What cleaning them gives, in several waves."""
+    """The output of cleaning the shards in several waves."""
     from victor_spark.request import CleanRequest, SparkOptions
     from victor_spark.spark.run import run
 
@@ -127,7 +127,7 @@ def test_a_path_on_a_list_that_cannot_be_had_is_named(
     assert main(["plan", str(listed)]) == 0, "one may fail"
     assert "http://127.0.0.1:9/gone.warc.gz: " in capsys.readouterr().err
     assert main(["plan", str(listed), "--max-failed-shards", "0"]) == 3
-    assert "1 of 2 shards couldn't be read, and 0 may fail" in capsys.readouterr().err
+    assert "1 of 2 shards could not be read, such as: " in capsys.readouterr().err
 
 
 def test_shards_that_cannot_be_had_or_have_no_size_leave_the_sample_to_the_others(
@@ -171,7 +171,7 @@ def test_where_no_page_could_be_read_nothing_is_estimated(
 def test_shards_that_cannot_be_read_are_told_with_the_reason_and_pages_add_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A page that was only moved has a reason, too, but nothing to do with it."""
+    """The reason of a page that was only moved is not shown as that of a failed shard."""
     moved = [
         Response(f"http://a.example/{n}", page(f"A {n}", PARAGRAPH).encode(), "301 Moved" if n else "200 OK")
         for n in range(6)
@@ -181,7 +181,7 @@ def test_shards_that_cannot_be_read_are_told_with_the_reason_and_pages_add_up(
         (tmp_path / f"{name}.warc.gz").write_bytes(b"no archive at all" * 100)
     assert main(["plan", str(tmp_path)]) == 3
     printed = capsys.readouterr()
-    assert "by the sample, victor clean would stop: 2 of 3 shards couldn't be read" in printed.err
+    assert "by the sample, victor clean would stop: 2 of 3 shards could not be read" in printed.err
     lines = printed.out.splitlines()
     assert f"2 shards couldn't be read to the end, such as {tmp_path / 'b.warc.gz'}: " in lines[3]
     assert lines[4:6] == ["pages    6", "         http_status 83.3%, ok 16.7%"]
@@ -212,7 +212,7 @@ def test_the_time_of_a_run_includes_its_start(shards: Path, capsys: pytest.Captu
 def test_an_output_in_a_store_is_looked_at_before_anything_is_spent(
     spark: SparkSession, shards: Path, victor: Victor
 ) -> None:
-    """A bucket that is there is enough; nothing is left in it."""
+    """An existing bucket is sufficient; no object is left in it."""
     assert spark
     with storage.s3() as client:
         client.create_bucket(Bucket="outs")

@@ -1,4 +1,4 @@
-"""Progress says how far a job is, in words people read at a glance."""
+"""Progress shows the finished share of a job in a short line."""
 
 import threading
 import time

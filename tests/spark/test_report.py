@@ -1,4 +1,4 @@
-"""What a run leaves for people and programs beside its rows: stages' times, counts, report.html."""
+"""The report of a run beside its rows: times of stages, counts, report.html."""
 
 import json
 from collections import Counter

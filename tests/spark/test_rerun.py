@@ -1,4 +1,4 @@
-"""Whatever was there before, a run never spoils an OUT, and never leaves one that only looks complete."""
+"""For any earlier content of OUT, a run damages nothing and leaves no OUT that only looks complete."""
 
 import json
 import shutil
@@ -91,7 +91,7 @@ def test_a_run_that_died_before_its_config_was_written_starts_over(
 
 
 def test_several_that_write_a_file_at_once_each_write_it_whole(tmp_path: Path) -> None:
-    """As runs do that take a lease where the filesystem has no locks."""
+    """A run with a lease, as on filesystems without locks."""
     files = LocalFiles(str(tmp_path))
     contents = [bytes([number]) * 50_000 for number in range(8)]
     with ThreadPoolExecutor(len(contents)) as pool:

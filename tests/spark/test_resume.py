@@ -1,4 +1,4 @@
-"""A run goes on where another one stopped: what is done stays, what isn't is done once."""
+"""A run resumes where another one stopped: finished waves are kept, others are done once."""
 
 import json
 import os
@@ -123,7 +123,7 @@ def test_a_shard_of_another_content_is_refused(
 def test_a_clock_that_was_put_back_between_two_runs_changes_nothing(
     done: Path, whole: Path, shards: Path, victor: Victor
 ) -> None:
-    """What the first run did is dated a year from now, by the second one's clock."""
+    """The files of the first run are dated a year after the second run."""
     (done / "_run" / "run.json").unlink()
     ledger(done)[1].unlink()
     later = datetime.now(UTC) + timedelta(days=365)

@@ -1,4 +1,4 @@
-"""What the session sets by itself, and that whoever says otherwise wins."""
+"""The settings of the session, and that the user's own settings replace them."""
 
 import os
 import signal
@@ -121,7 +121,7 @@ def test_in_local_mode_the_cores_decide_how_many_partitions_a_shuffle_has(master
 
 
 def test_rdds_and_plans_share_their_python_workers(spark: SparkSession) -> None:
-    """Spark keeps workers apart whose environments differ, each set below a parent that forks them."""
+    """Spark has one parent process, which forks workers, for each environment of workers."""
 
     def parent(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pydict({"id": [os.getppid()]})
@@ -132,7 +132,7 @@ def test_rdds_and_plans_share_their_python_workers(spark: SparkSession) -> None:
 
 
 def refused() -> str:
-    """An address of this machine where nobody listens."""
+    """An address of this machine without a listening process."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{server.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""Rows go where they were asked to go: folders by language or crawl, files of a size, html beside them."""
+"""Layouts of the output: folders by language or crawl, files of a given size, and the column html."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Tables of sites: what a crawl shows of its sites helps the next crawl, in one pass or in two."""
+"""Tables of sites: the sums of one crawl are used in the next, in one pass or in two."""
 
 import json
 import re
@@ -199,7 +199,7 @@ def test_a_person_sees_which_layouts_are_kept_and_hostile_text_stays_text(
 def test_a_table_that_vanishes_ends_the_run_and_no_page_and_the_run_resumes(
     clean: Clean, known: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second of two waves, with a page of another site, begins when the table's files are gone."""
+    """The second of two waves, with a page of another site, begins after the table's files were removed."""
     sites = str(copied(known, tmp_path / "table", lambda found: found))
     request: dict[str, Any] = {"cleaning": Settings(sites=sites), "output": str(tmp_path / "out")}
     pages = [Response(f"http://{name}.example/9", chapter(9, SENTENCES)) for name in ("tales", "odd")]

@@ -1,4 +1,4 @@
-"""Pages written by the tasks themselves, on a disk or to an object store: what is told is what counts."""
+"""Pages that tasks write themselves, on a disk or to an object store: only reported files count."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Templates on Spark: mined from shards by site, the same however they are cut into tasks, and applied."""
+"""Templates on Spark: mined from shards by site, the same for any division into tasks, and applied."""
 
 import random
 import shutil
@@ -145,7 +145,7 @@ def test_n_sites_seen_counts_the_sites_that_have_the_same_expression(tmp_path: P
 
 
 def test_a_large_site_is_sampled_and_a_small_one_beside_it_is_not(tmp_path: Path) -> None:
-    """The memory of both sides is held down in tests/templates/test_sample.py; here is the whole way."""
+    """tests/templates/test_sample.py checks the memory of both sides; this is the whole command."""
     tiny = [
         Response(f"http://huge.example/{n}", f"<p>{story(n)} {n}</p><div>{FOOT}</div>".encode())
         for n in range(600)
@@ -326,7 +326,7 @@ def test_pages_are_mined_once_and_nothing_stays_on_disk(
 
 
 def hostile(march: Path, target: Path) -> Path:
-    """The table with an expression that takes for ever, of one site."""
+    """The table with an expression for one site that needs exponential time."""
     found = table.read(march).to_pylist()
     next(row for row in found if row["site"] == "paper05.example")["regex"] = "(a+)+b"
     pq.write_table(pa.Table.from_pylist(found, schema=table.TEMPLATES), target)
@@ -340,7 +340,7 @@ def test_a_table_with_a_hostile_expression_ends_the_run_with_one_line(
     wrong, out = hostile(march, tmp_path / "wrong.parquet"), tmp_path / "out"
     outcome = victor("templates", "apply", crawls[0], "--templates", wrong, "--output", out)
     assert outcome.code == 2
-    assert "templates table can't be read: " in outcome.lines[-1]
+    assert "table of templates can't be read: " in outcome.lines[-1]
     assert "did not write: '(a+)+b'; the same command resumes when that is mended" in outcome.lines[-1]
     outcome = victor("templates", "mine", crawls[1], "--update", wrong, "--output", tmp_path / "t.parquet")
     assert outcome.code == 2
@@ -366,7 +366,7 @@ def test_a_table_that_vanishes_in_mid_run_ends_it_and_a_resumed_run_finds_it_unc
     monkeypatch.setattr(waves, "clean", cleaned)
     outcome = victor(*command)
     assert outcome.code == 2
-    assert "templates table can't be read: " in outcome.lines[-1]
+    assert "table of templates can't be read: " in outcome.lines[-1]
     assert "No such file or directory; the same command resumes" in outcome.lines[-1]
     monkeypatch.undo()
     shutil.copy(march, path)

@@ -1,4 +1,4 @@
-"""Cleaning with a templates table of many sites: only rows of sites that come are read and checked."""
+"""Cleaning with a table of templates of many sites: only rows of sites that come are read and checked."""
 
 import pickle
 import shutil
@@ -141,10 +141,10 @@ def test_a_table_that_vanishes_or_changes_ends_the_run_and_not_a_page(many: str,
     path = Path(shutil.copy(many, tmp_path / "t.parquet"))
     gone, changed = cleaner(str(path), "kimatu"), cleaner(str(path))
     written(path, [of_site(n) for n in range(40)])
-    with pytest.raises(TableError, match=r"templates table can't be read: .*t.parquet: it changed since"):
+    with pytest.raises(TableError, match=r"table of templates can't be read: .*t.parquet: it changed since"):
         changed(7)
     path.unlink()
-    with pytest.raises(TableError, match=r"templates table can't be read: .*t.parquet: No such file"):
+    with pytest.raises(TableError, match=r"table of templates can't be read: .*t.parquet: No such file"):
         gone(7)
 
 
@@ -170,7 +170,7 @@ def test_damage_is_found_at_the_first_page_of_a_site_there(many: str, tmp_path: 
     content[start : start + n_bytes] = b"?" * n_bytes
     path.write_bytes(content)
     assert clean(7).status == "ok"
-    with pytest.raises(TableError, match="templates table can't be read") as caught:
+    with pytest.raises(TableError, match="table of templates can't be read") as caught:
         clean(200)
     assert "\n" not in str(caught.value)
 
@@ -189,7 +189,7 @@ def test_an_expression_that_no_miner_writes_is_refused_when_its_site_comes(tmp_p
     ("parts", "complaint"),
     [
         ([of_site(1), of_site(3), of_site(2)], "not sorted by site"),
-        ([of_site(1), of_site(2, view="html")], "of several views"),
+        ([of_site(1), of_site(2, view="html")], "templates of several views"),
     ],
     ids=["unsorted", "views"],
 )

@@ -1,4 +1,4 @@
-"""Mining one site: what is a template, what is not, and input that nobody wishes for."""
+"""Mining one site: templates, strings that are no templates, and invalid input."""
 
 import random
 import re
@@ -212,7 +212,7 @@ def test_settings_that_make_no_sense_are_refused(settings: MiningSettings, compl
 
 
 def test_a_longer_string_that_shorter_ones_cover_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is published is no more than needed, and removes the same."""
+    """Fewer templates are published, and they remove the same text."""
     dice = random.Random(8)
     menus = [
         ["Alpha beta", "Gamma delta", "Epsilon zeta"],

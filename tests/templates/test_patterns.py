@@ -1,4 +1,4 @@
-"""Mutable patterns: examples match, the strictest wins, and what can't stand for one token is refused."""
+"""Mutable patterns: examples match, the strictest is used, and patterns that match no token are refused."""
 
 import re
 import tomllib

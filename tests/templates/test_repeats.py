@@ -1,4 +1,4 @@
-"""Suffix array and the classes of repeated strings, against what their definitions say."""
+"""Suffix array and classes of repeated strings, compared with their definitions."""
 
 from collections import defaultdict
 

@@ -1,4 +1,4 @@
-"""The sample of a site depends on its texts alone: not on order, copies, or how they were dealt out."""
+"""The sample of a site depends on its texts only: not on order, copies or partitions."""
 
 import random
 import tracemalloc

@@ -49,15 +49,15 @@ def test_a_table_of_version_1_is_read_without_its_histograms(tmp_path: Path, fir
 def test_another_version_is_refused_in_clear_words(tmp_path: Path, first: pa.Table) -> None:
     path = tmp_path / "templates.parquet"
     pq.write_table(first.replace_schema_metadata({table.VERSION_KEY: "7"}), path)
-    with pytest.raises(InputError, match="a templates table of version 7, not 2"):
+    with pytest.raises(InputError, match="a table of templates of version 7, not 2"):
         table.read(path)
 
 
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda path, _: path.write_bytes(b"PAR?"), "templates table can't be read"),
-        (lambda path, _: pq.write_table(pa.table({"a": [1]}), path), "is no templates table"),
+        (lambda path, _: path.write_bytes(b"PAR?"), "table of templates can't be read"),
+        (lambda path, _: pq.write_table(pa.table({"a": [1]}), path), "is no table of templates"),
         (
             lambda path, good: pq.write_table(good.drop_columns("regex"), path),
             'other columns: \'Field "regex"',

@@ -1,4 +1,4 @@
-"""Tokens are what the tokenisation expression says, and a vocabulary numbers distinct ones."""
+"""Tokens are the matches of the tokenisation expression, and a vocabulary numbers distinct ones."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A model adapted to new pages: it learns what is new, keeps what it knew, and is what CRFsuite trained."""
+"""A model adapted to new pages: it learns new features, keeps old ones, and equals CRFsuite's model."""
 
 from dataclasses import replace
 from pathlib import Path

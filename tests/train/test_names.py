@@ -1,4 +1,4 @@
-"""Weights of the words in class and id: what they add up to around a block, and how they are learnt."""
+"""Weights of the words in class and id: their sums around a block, and training."""
 
 import re
 from collections.abc import Sequence

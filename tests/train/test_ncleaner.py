@@ -1,4 +1,4 @@
-"""NCleaner: segments, interpolated n-gram models, what is learnt from a handful of pages."""
+"""NCleaner: segments, interpolated n-gram models, and training on a few pages."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Which collection a page may be from: what the elements of its source say, and how that is learnt."""
+"""The probable collection of a page, by the elements of its source; and training."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Training learns what the labels follow, and leaves a model that fits the decoder."""
+"""Training learns the features that determine the labels, and writes a model that fits the decoder."""
 
 from collections.abc import Iterator
 from dataclasses import replace

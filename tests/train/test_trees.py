@@ -1,4 +1,4 @@
-"""Boosted trees as plain arrays: what CatBoost says, and a CRF between them that decodes as CRFsuite does."""
+"""Boosted trees as plain arrays equal CatBoost's, and the CRF between them decodes as CRFsuite does."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Environments with other packages, such as a version of Spark for one of Python, made once, in .venv/spark/.
+"""Environments with other packages, such as a version of Spark and of Python, made once in .venv/spark/.
 
 One for the Python of these tests takes its other packages, and so the compiled kernels; others install what
 pyproject.toml names, and run the kernels uncompiled.

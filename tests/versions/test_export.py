@@ -121,7 +121,7 @@ LEFT = "\nimport os, sys\nsys.stdout.flush()\nos._exit(0)\n"
 
 
 def run(lake: Version, script: str, *arguments: object, stdin: object = None) -> tuple[Any, list[str]]:
-    """What a program prints as JSON, and the lines of ours on stderr."""
+    """The JSON that a program prints, and our lines on stderr."""
     done = subprocess.run(
         [lake.python, "-c", script + LEFT, *map(str, arguments)],
         env=lake.variables,
@@ -241,7 +241,7 @@ def test_spark_reads_the_tables_by_the_runtimes_of_iceberg_and_delta(
 
 
 def test_of_two_runs_exported_at_once_a_table_gets_both(lake: tuple[Version, Path]) -> None:
-    """Each began when the table had neither; two exports of one run exclude each other by a lock."""
+    """Both begin before the table has either run; two exports of one run exclude each other by a lock."""
     version, folder = lake
     assert run(version, AT_ONCE, folder / "shared")[0] == [["one", "two"], ["one", "two"]]
 

@@ -1,4 +1,4 @@
-"""What one version of Spark is tried with, in one process: python work.py CRAWL OUT.
+"""The work for the test of one version of Spark, in one process: python work.py CRAWL OUT.
 
 OUT gets the outputs of the commands, and found.json: their exit codes, and what the format "warc" counts.
 """

@@ -1,6 +1,6 @@
-"""The canonical HTML of a page: what the HTML standard says of its tree, and what is left out of it.
+"""The canonical HTML of a page: the tree of the HTML standard, and the parts of it that are left out.
 
-tests/html/test_library.py compares many more pages with what the parser library gives.
+tests/html/test_library.py compares many more pages with the output of the parser library.
 """
 
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Shards on disk, and what is read from them."""
+"""Shards on disk, and the records that are read from them."""
 
 from collections.abc import Callable
 from pathlib import Path

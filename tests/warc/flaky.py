@@ -1,4 +1,4 @@
-"""A web server on this machine that goes wrong in ways a test writes down, request by request."""
+"""A web server on this machine with faults that a test lists, request by request."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ _RANGE = re.compile(r"bytes=(\d+)-(\d*)")
 
 @dataclass
 class Site:
-    """What a server has, what it does instead of serving, and what it was asked.
+    """The files of a server, its faults, and the requests that it got.
 
     `faults`: one for each request that comes, then all is well; None: serve it.
     """
@@ -28,7 +28,7 @@ class Site:
     answers: list[int] = field(default_factory=list)
 
     def always(self, fault: Callable[["Handler"], None]) -> Self:
-        """Nothing but this fault from now on."""
+        """Answers all further requests with this fault."""
         self.faults = [fault] * 1000
         return self
 
@@ -40,7 +40,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *args: object) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
     def do_GET(self) -> None:
         found = _RANGE.fullmatch(self.headers.get("Range", ""))

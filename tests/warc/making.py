@@ -1,4 +1,4 @@
-"""WARC and ARC files made byte by byte, whole and broken in ways that can be named.
+"""WARC and ARC files made byte by byte, intact or with named defects.
 
 Run as a script it writes one file of each kind into a folder, for trying things out by hand:
 

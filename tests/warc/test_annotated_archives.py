@@ -1,4 +1,4 @@
-"""Real archives, whole and broken, give exactly the html records that they are known to hold."""
+"""Real archives, intact and damaged, give exactly the html records that they are known to hold."""
 
 import json
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def archives(annotated: Path) -> dict[str, tuple[Path, dict[str, Any]]]:
 
 
 def records(path: Path) -> list[Record]:
-    """What is read from a file, up to an error that is allowed."""
+    """The records of a file, up to an error that is allowed."""
     found: list[Record] = []
     with suppress(InputError, ShardError):
         found.extend(record for shard in resolve([str(path)]) for record in read(shard, EVERYTHING))

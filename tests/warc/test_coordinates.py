@@ -1,4 +1,4 @@
-"""A table of coordinates stands for just the records it names: each once, whatever the table's form."""
+"""A table of coordinates gives just the records it names, each once, in any form of the table."""
 
 import gzip
 import random

@@ -1,4 +1,4 @@
-"""The crawl of a shard: from its path, else from what its first record says, else unknown."""
+"""The crawl of a shard: from its path, else from its first record, else unknown."""
 
 import gzip
 

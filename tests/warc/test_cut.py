@@ -1,4 +1,4 @@
-"""A shard that ends too early is never taken for a whole one, and no record before its end is lost."""
+"""A shard that ends too early is never read as a complete one, and no record before its end is lost."""
 
 import gzip
 import itertools
@@ -320,7 +320,7 @@ def _may_end(content: bytes, size: int) -> bool:
 
 
 def test_annotated_archives_cut_at_random_bytes(annotated: Path, tmp_path: Path) -> None:
-    """Whole files are sound but for those known to end early; of 50 cuts of each none goes unnoticed."""
+    """Whole files are intact except those known to end early; each of 50 cuts of each file is detected."""
     folder = annotated / "warc"
     n_cuts = 0
     for entry in json.loads((folder / "index.json").read_text()):

@@ -1,4 +1,4 @@
-"""Damage costs the records it hits and nothing else; it is never silent, and reading goes on after it."""
+"""Damage costs only the records it hits; it is always reported, and reading continues after it."""
 
 import gzip
 import struct
@@ -36,7 +36,7 @@ def corrupt(records: list[Record]) -> list[tuple[int, int]]:
 
 
 def assert_all_but(records: list[Record], parts: list[bytes], victim: int) -> None:
-    """Every record but one is there, whole and in its place; in that one's place is one corrupt_record."""
+    """Checks that all records but one are intact and in place, and that one is a corrupt_record."""
     shard = making.joined(parts)
     expected = [
         (start, length, None if number == victim else making.page(number))
@@ -312,7 +312,7 @@ def test_many_records_in_one_gzip_stream(reading: Reading) -> None:
 def test_records_of_wrong_lengths_in_one_gzip_stream_cost_no_more_inflating(
     reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The search for the next record reads ahead; the record itself is still at hand then."""
+    """The search for the next record reads ahead; its bytes are kept for the record itself."""
     n = 300
     blocks = [making.http(making.page(number, n_words=2_000)) for number in range(n)]
     raw = [making.warc(block, number=number, length=len(block) + 7) for number, block in enumerate(blocks)]

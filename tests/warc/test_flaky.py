@@ -1,4 +1,4 @@
-"""Servers that fail: what comes back by trying again does, and what can't is one clear line and no damage."""
+"""Servers that fail: retries repair temporary faults; other faults give one clear line and no damage."""
 
 from collections.abc import Callable, Iterator
 

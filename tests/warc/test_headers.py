@@ -1,4 +1,4 @@
-"""HTTP heads and WARC fields are read as leniently as archives demand."""
+"""HTTP heads and WARC fields are read in all forms that archives have."""
 
 from datetime import UTC, datetime
 

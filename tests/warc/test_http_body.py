@@ -1,4 +1,4 @@
-"""Bodies come out as they went in, whatever the header claims, and never beyond the limit."""
+"""Bodies are decoded unchanged for any header, up to the limit."""
 
 import gzip
 import random

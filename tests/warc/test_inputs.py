@@ -1,4 +1,4 @@
-"""Whatever the arguments mean becomes shards; whatever they can't mean becomes one clear line."""
+"""Arguments become shards; invalid ones give one clear line."""
 
 import glob
 import gzip
@@ -301,7 +301,7 @@ def test_an_unreadable_file_is_named(crawl: Path) -> None:
 
 @pytest.fixture
 def odd(crawl: Path) -> dict[str, str]:
-    """What can be no input, among the archives of a folder: printable paths, and what is wrong with each."""
+    """Adds files that cannot be inputs to a folder of archives: printable path → reason."""
     os.mkfifo(crawl / "pipe.warc.gz")
     os.mkfifo(crawl / "b" / "pipe")
     (crawl / "null.warc").symlink_to(os.devnull)

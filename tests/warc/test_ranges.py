@@ -1,4 +1,4 @@
-"""The ranges of a shard, read one by one, give exactly what the shard gives, whatever the ranges are."""
+"""The ranges of a shard, read one by one, give exactly the records of the shard, for any ranges."""
 
 import gzip
 import itertools
@@ -85,7 +85,7 @@ def outcome(shard: Shard) -> list[Record | str]:
 
 
 def in_ranges(path: Path, cuts: list[int]) -> list[Record | str]:
-    """What the ranges between the cuts give, one after the other."""
+    """The records of the ranges between the cuts, one range after the other."""
     shard = Shard(str(path), None, "warc")
     bounds = itertools.pairwise([0, *sorted(cuts), None])
     return [record for start, end in bounds for record in outcome(replace(shard, start=start or 0, end=end))]

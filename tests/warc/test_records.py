@@ -1,4 +1,4 @@
-"""Every html record gives exactly one row, whatever it holds; nothing else gives any."""
+"""Every html record gives exactly one row, for any content; other records give none."""
 
 import gzip
 import tracemalloc

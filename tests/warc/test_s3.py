@@ -1,4 +1,4 @@
-"""Shards are read from S3 as from a disk: whatever their keys, however big, and when the line breaks."""
+"""Shards are read from S3 as from a disk: with any key and size, and after broken connections."""
 
 import os
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def client() -> Iterator[Any]:
 
 @pytest.fixture
 def go_between(client: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Between]:
-    """Everything we ask of S3 passes through this."""
+    """A proxy through which all requests to S3 pass."""
     with between(os.environ["AWS_ENDPOINT_URL"].removeprefix("http://")) as made:
         monkeypatch.setenv("AWS_ENDPOINT_URL", made.url)
         storage.fresh()

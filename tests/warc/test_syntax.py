@@ -1,4 +1,4 @@
-"""Record headers of any form are read, and looked for, in time proportional to their bytes."""
+"""Record headers of any form are read and searched in time proportional to their bytes."""
 
 from victor_spark.warc.headers import ARC, WARC
 

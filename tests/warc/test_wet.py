@@ -1,4 +1,4 @@
-"""WET files hold pages as text: their conversions are pages, elsewhere only where they are asked for."""
+"""WET files hold pages as text: their conversion records are pages; in other files only on request."""
 
 from tests.warc import making
 from tests.warc.conftest import Reading

@@ -1,4 +1,4 @@
-"""Work on pages that do to the process what their text says, and a look at the rows it leaves."""
+"""Work on pages that do to the process what their text says, and its rows."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""A row says what record and document say, whatever characters the crawl holds."""
+"""A row has the values of its record and document, for any characters."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever a page does to its process, it has one row that says so, and every other page has its own."""
+"""A page that harms its process gets one row with the reason, and every other page gets its own row."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ def places(shard: Shard) -> list[tuple[str, int, str | None]]:
 
 
 OK = ("ok", None)
-NO_MEMORY = ("out_of_memory", "needs more than 128 MB")
+NO_MEMORY = ("out_of_memory", "needs more than 128 MiB")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_hostile_page_costs_itself_alone(
     ],
 )
 def test_an_endless_page_is_given_up(tmp_path: Path, deed: bytes, reason: str) -> None:
-    """By CPU time, so that a busy machine blames no page; by the clock only after many times as long."""
+    """By CPU time, so that machine load causes no timeout; by the clock only after many times as long."""
     shard = write(tmp_path / "a.warc.gz", b"is short", deed, b"is long")
     sandbox = Sandbox(WORK, IMPATIENT)
     rows = cleaned(sandbox, shard)
@@ -107,7 +107,7 @@ def test_hostile_pages_at_both_ends_beside_each_other_and_in_tiny_shards(
 
 
 def test_a_page_is_not_blamed_for_what_happened_once(tmp_path: Path) -> None:
-    """As when the system kills some process: the page did nothing, and does it again."""
+    """If the system kills the process, the page is tried again."""
     trace = tmp_path / "killed once"
 
     def killed_once(record: Record) -> Row:
@@ -209,7 +209,7 @@ def alive(pid: int) -> bool:
 
 
 def test_the_child_dies_with_its_parent(root: Path, tmp_path: Path) -> None:
-    """Also while a page keeps it busy, and when the parent has no chance to say goodbye."""
+    """Also while a page keeps it busy, and if the parent is killed."""
     write(tmp_path / "a.warc.gz", b"sleeps")
     program = f"""
 import os, sys

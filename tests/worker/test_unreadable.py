@@ -1,4 +1,4 @@
-"""A record that can't be read costs itself: its row says so, and those before and after it have theirs."""
+"""A record that can't be read gets a row with the reason; the records before and after it get their rows."""
 
 import gzip
 import itertools
@@ -45,7 +45,7 @@ def written(path: Path, parts: list[bytes]) -> Shard:
 
 
 def deadly(monkeypatch: pytest.MonkeyPatch, deed: bytes, *victims: int) -> None:
-    """Whoever looks into the block of one of these records does the deed."""
+    """A process that reads the block of one of these records does the deed."""
     understand = records.page_record
 
     def understood(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
@@ -120,8 +120,8 @@ def test_a_record_that_kills_whoever_reads_it_costs_itself(
     [
         (b"loops in C", "timeout", "over 0.2 s of CPU time, while it was read"),
         (b"sleeps", "timeout", "over 2 s, while it was read"),
-        (b"eats memory", "out_of_memory", "needs more than 128 MB, while it was read"),
-        (b"eats native memory", "out_of_memory", "needs more than 128 MB, while it was read"),
+        (b"eats memory", "out_of_memory", "needs more than 128 MiB, while it was read"),
+        (b"eats native memory", "out_of_memory", "needs more than 128 MiB, while it was read"),
         (b"exits", "crash", "exit code 3, while it was read"),
     ],
 )

@@ -1,7 +1,6 @@
 """Html in a column of a DataFrame, of Spark or of pandas: a pandas UDF, and the same for pandas.
 
-For archives, `victor clean` is faster and safer: there, html never enters the JVM, and a page that crashes
-or hangs costs only its row.
+For archives, use `victor clean`: html does not enter the JVM, and a page that crashes costs its row only.
 """
 
 from collections.abc import Callable

@@ -13,9 +13,8 @@ from victor_spark.extractors.victor import NAME
 class VictorExtractor(BaseExtractor):  # type: ignore[misc] # datatrove has no annotations
     """Replaces html by the text worth keeping; documents without such text are dropped and counted.
 
-    `timeout`: seconds for a document; one that takes longer is dropped. `form`: one of `document.FORMS`.
-    `options` are those of `victor_spark.load`. A document's metadata gets `language` (None: too little
-    text), `title` and `expected_f1`.
+    `timeout`: seconds per document; slower ones are dropped. `form`: one of `document.FORMS`. `options`: as
+    in `victor_spark.load`. The metadata get `language` (None: too little text), `title` and `expected_f1`.
     """
 
     name = "⛏ victor-spark"

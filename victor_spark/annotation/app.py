@@ -65,7 +65,7 @@ class Query:
 
     @property
     def judge(self) -> bool:
-        """Whether the annotator acts as the judge."""
+        """Whether the annotator acts as the adjudicator."""
         return self.body.get("judge") is True or self.query.get("judge") == "1"
 
     def number(self, name: str, default: int) -> int:

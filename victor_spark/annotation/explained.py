@@ -70,7 +70,7 @@ def verdict(document: Document) -> str:
     likely = document.kept & ~_headline(document)
     lowest, highest = content[likely].min(initial=1.0), content[~document.kept].max(initial=0.0)
     if document.n_kept_blocks and highest <= lowest + 1e-9:  # no dropped block has a higher one
-        parts.append(f"kept are blocks with P(content) ≥ {lowest:.2f}")
+        parts.append(f"keeps blocks with P(content) ≥ {lowest:.2f}")
     return ", ".join([*parts, f"cleaner {document.cleaner}"])
 
 

@@ -34,7 +34,7 @@ class Finished:
 
 
 def finished(store: Store) -> Iterator[Finished]:
-    """The done pages, with the labels of the judge, or else of the majority (a tie is `other`)."""
+    """The done pages, with the labels of the adjudicator, or else of the majority (a tie is `other`)."""
     for row in store.rows("SELECT * FROM page WHERE NOT practice ORDER BY id"):
         given = store.rows(
             "SELECT annotation.*, annotator.name FROM annotation JOIN annotator ON annotator.id = annotator"

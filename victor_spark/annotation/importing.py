@@ -8,6 +8,7 @@ import zlib
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -34,6 +35,7 @@ from victor_spark.pipeline import PROFILES
 from victor_spark.settings import Settings
 from victor_spark.warc import file_types, inputs, reading, storage
 from victor_spark.warc.records import Record
+from victor_spark.warc.shard import Shard
 
 _ADDED, _KNOWN, _WITHOUT_BLOCKS = "added", "already in the store", "without a text block skipped"
 _PAGES_PER_TRANSACTION: Final = 50
@@ -42,7 +44,7 @@ _GOLD: Final = re.compile(r'<[^>]*\sdata-gold="([a-z]+)"(?:[^>]*\sdata-why="([^"
 
 
 @dataclass(frozen=True)
-class Assistant:
+class Prelabeller:
     """A loaded model: its name, its language identification, and its prelabels of a page.
 
     `prelabel` gives the columns of the store's table `prelabel`, without the number of the page.
@@ -53,7 +55,7 @@ class Assistant:
     prelabel: Callable[[Page], tuple[Any, ...]]
 
 
-def assistant(settings: Settings) -> Assistant:
+def prelabeller(settings: Settings) -> Prelabeller:
     """The cleaner of these settings as a source of prelabels.
 
     A block is uncertain if its P(content) is between .25 and .75. The uncertainty of a page is the mean of
@@ -74,23 +76,23 @@ def assistant(settings: Settings) -> Assistant:
         percent = np.rint(100.0 * scores.probabilities).astype(np.uint8).tobytes()
         return name, "".join(map(str, labels(scores, scores.kept).tolist())), uncertain, uncertainty, percent
 
-    return Assistant(name, page_identifier(models[PROFILES], block_features=needs_language), prelabel)
+    return Prelabeller(name, page_identifier(models[PROFILES], block_features=needs_language), prelabel)
 
 
-def renew(store: Store, predictor: Assistant) -> int:
+def renew(store: Store, prelabeller: Prelabeller) -> int:
     """Replaces the prelabels by other models on pages that no annotator has opened; returns their number."""
     rows = store.rows(
         "SELECT page.id, page.url, page.n_blocks FROM page LEFT JOIN prelabel ON prelabel.page = page.id"
         " WHERE NOT practice AND coalesce(prelabel.model, '') != ?"
         " AND NOT EXISTS (SELECT 1 FROM annotation WHERE annotation.page = page.id) ORDER BY page.id",
-        predictor.name,
+        prelabeller.name,
     )
     n_renewed = 0
     for row in track(rows, "initial labels", len(rows)):
-        page, _ = preparation.prepare(content(store, row["id"]).markup, predictor.identify, row["url"])
+        page, _ = preparation.prepare(content(store, row["id"]).markup, prelabeller.identify, row["url"])
         # A page that another version of the segmentation imported keeps its offsets and labels.
         if len(page.blocks) == row["n_blocks"]:
-            _set_prelabels(store, row["id"], predictor.prelabel(page))
+            _set_prelabels(store, row["id"], prelabeller.prelabel(page))
             n_renewed += 1
     return n_renewed
 
@@ -104,7 +106,7 @@ def add_inputs(
     store: Store,
     names: Sequence[str],
     identify: PageIdentifier,
-    predictor: Assistant | None,
+    prelabeller: Prelabeller | None,
     *,
     limit: int | None,
 ) -> None:
@@ -127,16 +129,23 @@ def add_inputs(
     found, report = islice(read(), limit), reporter("reading records", limit or 0)
     while batch := list(islice(found, _PAGES_PER_TRANSACTION)):
         with store.writing():
-            counts.update(_add_record(store, record, identify, predictor) for record in batch)
+            counts.update(_add_record(store, record, identify, prelabeller) for record in batch)
         report(counts.total(), "")
     erase()
-    shown = (shard.filename.removeprefix(f"{Path.cwd()}{os.sep}") for shard in shards[:3])
-    remark(store, f"{', '.join(shown)}: {_in_words(counts)}")
+    shown = ", ".join(map(_shown, shards[:3])) + (f" and {n} more" if (n := len(shards) - 3) > 0 else "")
+    remark(store, f"{shown}: {_in_words(counts)}")
     log(_in_words(counts))
     for failure in failures:
         if not counts:
             raise failure
         log(str(failure))
+
+
+def _shown(shard: Shard) -> str:
+    """The name of a shard for people: that of a local file relative to the working directory."""
+    with suppress(ValueError):  # another drive of Windows
+        return shard.filename if storage.scheme(shard.path) else os.path.relpath(shard.path)
+    return shard.filename
 
 
 def _in_words(counts: Counter[str]) -> str:
@@ -161,7 +170,9 @@ def is_list_of_pages(name: str) -> bool:
     return storage.scheme(address) in ("http", "https") and file_types.by_name(address) not in ("warc", "arc")
 
 
-def _add_record(store: Store, record: Record, identify: PageIdentifier, predictor: Assistant | None) -> str:
+def _add_record(
+    store: Store, record: Record, identify: PageIdentifier, prelabeller: Prelabeller | None
+) -> str:
     """Adds the page of a record; returns the outcome, for a dropped record its status."""
     if record.status is not None or record.payload is None:
         return record.status or "error"
@@ -171,8 +182,8 @@ def _add_record(store: Store, record: Record, identify: PageIdentifier, predicto
         return _WITHOUT_BLOCKS
     offset = record.warc_record_offset
     number = _add(store, page, markup, record.warc_filename, source_offset=offset, record_id=record.id)
-    if number is not None and predictor is not None:
-        _set_prelabels(store, number, predictor.prelabel(page))
+    if number is not None and prelabeller is not None:
+        _set_prelabels(store, number, prelabeller.prelabel(page))
     return _KNOWN if number is None else _ADDED
 
 

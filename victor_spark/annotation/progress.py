@@ -41,8 +41,10 @@ class Plan:
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
             raise UsageError(f"--order must be one of {', '.join(ORDERS)}")
-        if not 0.0 <= self.overlap <= 1.0 or self.n_overlap < 2:
-            raise UsageError("--overlap must be between 0 and 1, --overlap-annotators at least 2")
+        if not 0.0 <= self.overlap <= 1.0:
+            raise UsageError("--overlap must be between 0 and 1")
+        if self.n_overlap < 2:
+            raise UsageError("--overlap-annotators must be at least 2")
 
     def wanted(self, draw: float) -> int:
         """How many annotators label a page with this draw."""
@@ -265,7 +267,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def disagreements(store: Store) -> dict[str, Any]:
-    """Pages on which finished annotations differ, the worst first, with the judge who decided."""
+    """Pages on which finished annotations differ, the worst first, with the adjudicator."""
     judges = store.rows(
         "SELECT annotation.page, annotator.name FROM annotation"
         " JOIN annotator ON annotator.id = annotation.annotator WHERE judge = 1 AND state = 'done'"
@@ -286,7 +288,7 @@ def disagreements(store: Store) -> dict[str, Any]:
 
 
 def disagreement(store: Store, number: int) -> dict[str, Any]:
-    """The labels of each annotator of a page, the blocks that differ, and the judge's labels."""
+    """The labels of each annotator of a page, the blocks that differ, and the adjudicator's labels."""
     page = annotations.page_row(store, number)
     rows = store.rows(
         "SELECT annotator.name, annotation.labels, judge, state FROM annotation"

@@ -57,9 +57,7 @@ _HEADERS: Final = {
 
 @dataclass(frozen=True)
 class Access:
-    """`hosts`: permitted Host headers, with port ("*": any, for servers that a token protects); `token`: the
-    required token, None for no token.
-    """
+    """Permitted Host headers, with port ("*": any, if a token is required); the required token or None."""
 
     hosts: frozenset[str]
     token: str | None = None
@@ -74,7 +72,7 @@ async def guarded(request: Request, answer: RequestResponseEndpoint, access: Acc
     """The answer to a request that passes the checks, else the refusal; both with our headers."""
     refusal = _refusal(request, access)
     response = (
-        error(*refusal) if refusal else _unknown(request, access) or _welcome(request, access)
+        error(*refusal) if refusal else _unknown(request, access) or _set_token_cookie(request, access)
     ) or await answer(request)
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
@@ -118,7 +116,7 @@ def _unknown(request: Request, access: Access) -> Response | None:
     return PlainTextResponse(message, 401)
 
 
-def _welcome(request: Request, access: Access) -> Response | None:
+def _set_token_cookie(request: Request, access: Access) -> Response | None:
     """The page that leads from /?token=… to /; it moves the token from the address into a cookie."""
     query = dict(request.query_params)
     if access.token is None or request.url.path != "/" or not query.pop("token", None):

@@ -45,6 +45,7 @@ Runs = list[list[int]]
 _COLOURS: Final = (
     "#b45309", "#0072b2", "#6b7280", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7c3aed", "#111827"
 )  # fmt: skip
+_ROLES: Final = f"{', '.join(LABELS[:-1])} or {LABELS[-1]}"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,23}")
 
 
@@ -65,11 +66,13 @@ def parse_labels(words: Sequence[str]) -> tuple[Label, ...]:
     """The default labels and those of `--label NAME=ROLE`; UsageError if one is invalid."""
     labels = list(DEFAULT)
     for word in words:
-        name, _, role = word.partition("=")
-        if not _NAME.fullmatch(name) or role not in LABELS:
+        name, is_pair, role = word.partition("=")
+        if not is_pair or not _NAME.fullmatch(name):
             raise UsageError(
-                f"--label {word}: expected NAME=ROLE, a short lower-case name and {', '.join(LABELS)}"
+                f"--label {word}: expected NAME=ROLE, NAME of at most 24 of a-z, 0-9, _, -; a-z first"
             )
+        if role not in LABELS:
+            raise UsageError(f"--label {word}: the role {role!r} must be {_ROLES}")
         if any(label.name == name for label in labels):
             raise UsageError(f"--label {word}: the label {name} exists")
         number = len(labels)
@@ -136,9 +139,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction (or a part of the enclosing one): afterwards all of it is on disk, or, with an
-        AnnotationError, nothing.
-        """
+        """A transaction, or a part of the enclosing one: all of it is stored, or nothing after an error."""
         with self._lock, _clear_errors(self.path):
             if self._n_around:  # nested: part of the enclosing transaction
                 yield self._connection

@@ -21,7 +21,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "templates mine": ("templates:MINE", "find strings that many pages of a site repeat"),
     "templates show": ("templates:SHOW", "print a site's templates and its cut-off"),
     "templates apply": ("clean:APPLY", "remove a site's templates from its pages"),
-    "templates diff": ("templates:DIFF", "compare two templates tables"),
+    "templates diff": ("templates:DIFF", "compare two tables of templates"),
     "templates evaluate": ("templates:EVALUATE", "measure templates and a cleaner on annotated pages"),
     "sites write": ("sites:WRITE", "write a table of sites from finished runs, or merge such tables"),
     "sites show": ("sites:SHOW", "show which parts of a site's pages are kept, as text or html"),

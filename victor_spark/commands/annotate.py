@@ -31,7 +31,7 @@ examples:
 """
 
 EXPORT_HELP: Final = """\
-Exports the finished pages of an annotation store, with the labels of the judge, or else of the majority.
+Exports the finished pages of an annotation store, with the labels of the adjudicator, or of the majority.
 
 With --format
   gold       JSON lines for `victor train` and `victor evaluate` (compressed if the name ends in .xz)
@@ -112,18 +112,18 @@ def serve(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{path}: no such store; give INPUT to create it")
     wanted = store.parse_labels(arguments.label) if arguments.label else None
     if arguments.no_prelabels:
-        predictor, name = None, None
+        prelabeller, name = None, None
         identify = page_identifier(pipeline.language_models()[pipeline.PROFILES], block_features=False)
     else:
-        predictor = importing.assistant(Settings(arguments.cleaner, model=arguments.model))
-        identify, name = predictor.identify, predictor.name
+        prelabeller = importing.prelabeller(Settings(arguments.cleaner, model=arguments.model))
+        identify, name = prelabeller.identify, prelabeller.name
     with closing(store.create_or_open(path, wanted)) as kept:
         try:
             importing.add_practice(kept)
-            if predictor and (n_renewed := importing.renew(kept, predictor)):
+            if prelabeller and (n_renewed := importing.renew(kept, prelabeller)):
                 log(f"{n_renewed} pages have new initial labels by {name}")
             if inputs := [_fetched(each, path, arguments) for each in arguments.inputs]:
-                importing.add_inputs(kept, inputs, identify, predictor, limit=arguments.limit)
+                importing.add_inputs(kept, inputs, identify, prelabeller, limit=arguments.limit)
             if not arguments.import_only:
                 application = partial(app.application, app.Workspace(kept, plan, name))
                 token = None if arguments.no_token else arguments.token or kept.token

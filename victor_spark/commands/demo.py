@@ -115,13 +115,13 @@ def _statuses(pages: Sequence[Measured]) -> Iterator[str]:
     yield f"Statuses of {len(pages)} records"
     yield "  " + ", ".join(f"{status} {n}" for status, n in counts.most_common())
     surprises = [page for page in pages if page.row["status"] != page.gold["status"]]
-    yield f"  as the sample's gold expects: {len(pages) - len(surprises)} of {len(pages)}"
+    yield f"  status equals the gold: {len(pages) - len(surprises)} of {len(pages)}"
     for page in surprises:
         yield f"  {page.row['url']}: {page.row['status']}, expected {page.gold['status']}"
 
 
 def _quality(pages: Sequence[Measured]) -> Iterator[str]:
-    """Means over the pages whose gold has text; a page that got lost counts as 0."""
+    """Means over the pages whose gold has text; a missing page counts as 0."""
     yield "Words kept, against the gold text (means over pages)     victor                 all text"
     yield f"  {'site':<22} {'language':<14} {'pages':>5}   precision  recall     F1    precision     F1"
     articles = [page for page in pages if page.gold["gold"]]
@@ -135,7 +135,8 @@ def _quality(pages: Sequence[Measured]) -> Iterator[str]:
         )
     index = [page for page in pages if page.gold["kind"] == "index"]
     n_kept, n_all = (sum(getattr(page, of).n_found for page in index) for of in ("found", "everything"))
-    yield f"  {'index pages, apart':<37} {len(index):>5}   {n_kept} of {n_all} words kept; gold has none"
+    name, kept = "index pages (not in the mean)", f"{n_kept} of {n_all} words kept; gold has none"
+    yield f"  {name:<37} {len(index):>5}   {kept}"
 
 
 def _example(row: Row) -> Iterator[str]:

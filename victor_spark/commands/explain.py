@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{name}: {explained.verdict(document)}\n{path}")
     for field, source in document.metadata.sources.items():
         print(f"  {field}: {getattr(document.metadata, field)!r:.200} (from {source})")
-    is_unsure = request.cleaning.fail_below is not None and document.status != "ok"
+    is_unsure = request.cleaning.fail_below is not None and document.status == "empty"
     return EXIT_BUDGET if is_unsure else EXIT_DONE
 
 

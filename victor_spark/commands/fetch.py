@@ -95,7 +95,8 @@ def fetch(
             log("stopped; run the same command again to resume", "warning")
             is_complete = False
     for status, n in Counter(status for status, _ in crawl.ended.values()).most_common():
-        log(f"{n:>7} {status}")
+        kind = "HTTP status" if status.isdecimal() else "status"
+        log(f"{n:,} address{'es' * (n != 1)} with {kind} {status}")
     failed = [f"  {status}: {url} ({why})" for url, (status, why) in crawl.ended.items() if why]
     for line in failed[:_SHOWN]:
         log(line)

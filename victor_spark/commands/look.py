@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not 0 <= arguments.port < 65536:
         raise UsageError("--port must be between 0 and 65535")
     if arguments.offset is not None and (len(arguments.inputs) != 1 or arguments.offset < 0):
-        raise UsageError("--offset needs one archive, and a byte of it")
+        raise UsageError("--offset needs exactly one archive as INPUT, and a number of 0 or more")
     request = clean.requested(arguments)
     pipeline.models(request.cleaning)
     opened = look.Opened(request.cleaning, request.reading, request.base_url)

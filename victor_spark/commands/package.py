@@ -55,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         (folder / JOB).write_text(_JOB, encoding="utf-8")
     except PackageNotFoundError as error:
         raise UsageError(f"{error.name} is not installed here, so it cannot be packed") from error
+    except FileExistsError as error:
+        raise OutputError(f"{folder} is a file; --output is a directory") from error
     except (OSError, shutil.Error) as error:
         raise OutputError(f"{folder}: {error}") from error
     for name, n_bytes in sizes.items():

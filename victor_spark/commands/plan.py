@@ -23,7 +23,7 @@ from victor_spark.commands import clean
 from victor_spark.commands.clean import ALL
 from victor_spark.commands.options import Command, Group, option, switch
 from victor_spark.configuration import positive
-from victor_spark.errors import EXIT_DONE, BudgetError, UsageError
+from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, BudgetError, UsageError
 from victor_spark.logs import clock, log
 
 OPTIONS: Final = (
@@ -119,4 +119,5 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"memory   {core} per core, in addition to the JVM; driver 1 GB, and {driver} for the plan"
 
 
-PLAN: Final = Command(__doc__, OPTIONS, run)
+_CODES: Final = {EXIT_BUDGET: "by the sample, `victor clean` would exceed its failure budget"}
+PLAN: Final = Command(__doc__, OPTIONS, run, codes=_CODES)

@@ -45,9 +45,10 @@ examples:
 DEDUP_HELP: Final = """\
 Marks pages of a finished run that repeat another page: copies, reprints, one article at several addresses.
 
-Two pages are duplicates if they share at least --threshold of their runs of N words. Duplicates of duplicates
-are in the same cluster, of which one page is kept. OUT/duplicates/ (Parquet) gets a row for every page of a
-cluster, with the page that is kept instead; OUT/pages/ never changes. docs/dedup.md has more.
+Two pages are duplicates if the Jaccard similarity of their shingles (N words in a row) is at least
+--threshold. Duplicates of duplicates are in the same cluster, of which one page is kept. OUT/duplicates/
+(Parquet) gets a row for every page of a cluster, with the page that is kept instead; OUT/pages/ never
+changes. docs/dedup.md has more.
 
 examples:
   victor dedup out                                      keep the page that was fetched first
@@ -74,8 +75,8 @@ EXPORT_OPTIONS: Final = (
 )
 DEDUP_OPTIONS: Final = (
     option("OUT", "the --output of victor clean", dest="location"),
-    option("--threshold X", "least similarity of duplicates, 0 to 1", probability, default=0.8),
-    option("--shingle-words N", "length of a run, in words or characters", positive, default=5),
+    option("--threshold X", "least Jaccard similarity of duplicates, 0 to 1", probability, default=0.8),
+    option("--shingle-words N", "words (or characters) of a shingle", positive, default=5),
     option("--keep", "the page to keep", choices=("first", "longest"), default="first"),
     switch("--per-site", "keep one page on each site (registered domain)", default=False),
     option("--output DEST", "new folder for the pages table with columns about duplicates", dest="target"),

@@ -34,9 +34,9 @@ examples:
 SHOW_HELP: Final = """\
 Shows which parts of a site's pages are kept: its layouts in the order of a page, each with an example.
 
-Each line has the mean probability P that a block with this layout is content (+: kept), the share of the
-site's pages with this layout, the element around its text, and an example. Repeated texts follow. Without
-SITE, lists the largest sites; --html then writes the layouts of each.
+Each line has the mean probability P that a block with this layout is content (+: kept, -: dropped,
+=: repeated text), the share of the site's pages with this layout, the element around its text, and an
+example. Repeated texts follow. Without SITE, lists the largest sites; --html then writes the layouts of each.
 
 examples:
   victor sites show sites-april

@@ -67,7 +67,7 @@ _GROUPINGS: Final = f"a site is: {', '.join(hosts.GROUPINGS)}"
 GROUP_BY: Final = option("--group-by SITE", _GROUPINGS, hosts.check_grouping, default=hosts.REGISTERED_DOMAIN)
 MINE_OPTIONS: Final = (
     option("INPUT...", "archives, pages, folders, globs, lists", dest="inputs"),
-    option("--output FILE", "the templates table to write", required=True),
+    option("--output FILE", "the table of templates to write", required=True),
     option("--update OLD", "the table of an earlier crawl, to be merged"),
     Group(
         "mining",
@@ -145,7 +145,7 @@ examples:
   victor templates show templates.parquet example.org --limit 5
 """
 DIFF_HELP: Final = """\
-Compares two templates tables site by site: templates that were added, that vanished, that were kept.
+Compares two tables of templates site by site: templates that were added, that vanished, that were kept.
 
 When a site is redesigned, most of its templates vanish at once. --output writes all rows as Parquet.
 
@@ -160,14 +160,14 @@ _WIDTH: Final = 200
 _MARKS: Final = {"added": "+", "vanished": "-", "kept": " "}
 
 SHOW_OPTIONS: Final = (
-    option("TABLE", "a templates table", dest="table"),
+    option("TABLE", "a table of templates", dest="table"),
     option("[SITE]", "a site of the table (default: list the sites)", dest="site"),
     option("--limit N", "templates to print; 0: all", int, default=_LIMIT),
     switch("--full", "do not shorten regular expressions and examples"),
 )
 DIFF_OPTIONS: Final = (
-    option("OLD", "a templates table", dest="old"),
-    option("NEW", "a later templates table", dest="new"),
+    option("OLD", "a table of templates", dest="old"),
+    option("NEW", "a later table of templates", dest="new"),
     option("--site SITE", "only this site, kept templates included"),
     option("--limit N", "lines per site; 0: all", int, default=_LIMIT),
     option("--output FILE", "all changes as Parquet"),

@@ -1,7 +1,6 @@
 """An evaluation from gold to figures: `victor evaluate`.
 
-Figures are per cleaner, over all pages and per set, language and page type: plain dicts, for results.json,
-the terminal table and the report.
+Figures are per cleaner, over all pages and per set, language and page type, as plain dicts.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,7 +53,7 @@ def check(
     """Reads all gold once, so that errors in it are found before the first page; InputError without pages."""
     known = {name for name, _ in sources}
     if unknown := [name for name in sets if name not in known]:
-        raise InputError(f"no set {', '.join(unknown)} in the gold; there are: {', '.join(sorted(known))}")
+        raise InputError(f"no set {', '.join(unknown)} in the gold (choose from {', '.join(sorted(known))})")
     pages = partial(gold.chosen, sources, sets, split, limit)
     ids: set[tuple[str, str]] = set()
 

@@ -2,7 +2,7 @@
 
 Independent of cleaners and pages; words come from `words`, labels are columns of page.LABELS. Means have
 bootstrap intervals, differences also p-values of a randomisation test. Sites are drawn, not pages, since
-pages of one site are right or wrong together; pages of a single site are drawn one by one. All columns share
+errors on pages of one site are correlated; pages of a single site are drawn one by one. All columns share
 their draws, so they stay paired; draws are seeded.
 """
 

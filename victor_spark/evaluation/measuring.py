@@ -12,7 +12,7 @@ import numpy as np
 from victor_spark import pipeline, words
 from victor_spark.blocks import OTHER, Float64, UInt8, labels
 from victor_spark.document import Document
-from victor_spark.errors import InputError, UsageError, suggestion
+from victor_spark.errors import InputError, UsageError, choices
 from victor_spark.evaluation import cleaneval, gold, labelling, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
@@ -99,8 +99,7 @@ def plan(
     if not names and not cleaned:
         raise UsageError("nothing to evaluate: add --cleaner NAME..., --model DIR or --cleaned FOLDER...")
     if unknown := [name for name in wanted if name not in MEASURES]:
-        near = suggestion(unknown[0], MEASURES) or f"; there are: {', '.join(MEASURES)}"
-        raise UsageError(f"no measure {unknown[0]!r}{near}")
+        raise UsageError(f"no measure {unknown[0]!r}{choices(unknown[0], MEASURES)}")
     for folder in cleaned:
         if not Path(folder).is_dir():
             raise InputError(f"--cleaned {folder}: not a directory")

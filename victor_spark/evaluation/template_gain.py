@@ -99,7 +99,7 @@ def cleaned(pages: Sequence[GoldPage], settings: Settings, models: Mapping[str, 
 
 
 def ways(cleaner: str, view: str, path: str) -> dict[str, Settings]:
-    """The ways to clean with a templates table that are compared with the cleaner alone."""
+    """The ways to clean with a table of templates that are compared with the cleaner alone."""
     with_cleaner = Settings(cleaner, templates=path)
     if view == tokens.CLEANED:
         return {f"{cleaner}, then templates": with_cleaner}
@@ -112,7 +112,7 @@ def ways(cleaner: str, view: str, path: str) -> dict[str, Settings]:
 
 @contextmanager
 def written(found: Mined, grouping: str) -> Iterator[str]:
-    """A temporary file with the templates table of a site that was mined now."""
+    """A temporary file with the table of templates of a site that was mined now."""
     rows = table.with_grouping(table.rows(found, datetime.now(UTC)), grouping)
     with TemporaryDirectory() as folder:
         pq.write_table(rows, f"{folder}/templates.parquet")

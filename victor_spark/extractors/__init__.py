@@ -44,7 +44,7 @@ def check_name(name: str) -> None:
         if part in peers.PEERS:
             peers.check_installed(part)
         elif part not in CLEANERS:
-            names = f"; there are: {', '.join(available())}, and cascades a+b"
+            names = f" (choose from {', '.join(available())}, and cascades a+b)"
             raise UsageError(f"no cleaner {part!r}{suggestion(part, available()) or names}")
 
 

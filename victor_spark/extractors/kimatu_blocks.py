@@ -53,12 +53,12 @@ class _Look(NamedTuple):
 
 
 def appearance(page: Page) -> tuple[Int32, Int32]:
-    """The look of each text element (equal numbers look the same), and the link of each block (0: in none).
+    """The appearance of each text element (equal numbers: the same), and the link of each block (0: none).
 
-    A text element looks as the innermost element that holds all of its text does. Reads the canonical HTML
-    once; linear in its length, however deeply it is nested.
+    The appearance is that of the innermost element that contains all text of the text element. Reads the
+    canonical HTML once; linear in its length, however deeply it is nested.
     """
-    open_elements = [(_Look(), 0)]  # how text looks there, and in which link
+    open_elements = [(_Look(), 0)]  # the look of text there, and its link
     attributes: dict[tuple[int, str, str], int] = {}
     looks: list[_Look] = []
     links: list[int] = []
@@ -228,7 +228,7 @@ def content_relevance(blocks: KimatuBlocks, constants: Constants) -> Float64:
     """The linear combination of the four ratios, a row a block.
 
     Lengths are in words. An average length ratio is 1 at most, since the longest average it is
-    measured against has a maximum; the ratios that punish are 1 at most too.
+    divided by has a maximum; the ratios that are subtracted are 1 at most too.
     """
     if not len(blocks):
         return np.zeros(0)

@@ -6,9 +6,9 @@ not only an extractor. Where the paper leaves a choice open or contradicts itsel
 annotated pages best is used (research/fit_rules.py tries the others):
 
 - Thresholds are the paper's adaptive ones: a constant times the standard deviation of the feature over the
-  page's line-blocks. The paper's constants (30, 0.2, 2) stand where a feature is the same everywhere.
-- The title keyword density is equation (3) the other way up: how often a keyword that is found occurs. As
-  printed it is below 1, so `TKD >= 2` would never hold.
+  page's line-blocks. The paper's constants (30, 0.2, 2) are used if a feature is the same everywhere.
+- The title keyword density is the inverse of equation (3): the mean number of occurrences of a keyword that
+  is found. As printed it is below 1, so `TKD >= 2` would never hold.
 - The rule is the paper's step 3: dense in text and not in links, or else dense in title keywords, "to remedy"
   the loss of important text that is not dense.
 
@@ -34,7 +34,7 @@ from victor_spark.words import words
 FILE: Final = "line_block.toml"
 _TAG_OR_NEWLINE: Final = re.compile(rf"{TAG}|\n")
 UNSPACED_WEIGHT: Final = 3
-"""A word is two letters of an unspaced script, or some five others and a space."""
+"""The ratio of the length of a word with its space (6) to that of a word of an unspaced script (2)."""
 MIN_KEYWORD: Final = 4
 """Letters of a title's keyword at least, in scripts with spaces: a stop list for all languages."""
 
@@ -151,7 +151,7 @@ def clean(page: Page, options: Options) -> Scores:
     """0/1 probabilities; kept blocks in h1–h6 are labelled header."""
     joined = line_blocks(lines(page), options.near)
     found = features(page, joined)
-    kept = rescued(found, limits(found, options))[joined.of_block]
+    kept = content_line_blocks(found, limits(found, options))[joined.of_block]
     return by_rule(kept, page.blocks.heading_level > 0)
 
 
@@ -215,7 +215,7 @@ def limits(found: Features, options: Options) -> Thresholds:
     return Thresholds(*adaptive)
 
 
-def rescued(found: Features, limits: Thresholds) -> Bool:
+def content_line_blocks(found: Features, limits: Thresholds) -> Bool:
     """Which line-blocks are content: dense in text and not in links, or else dense in title keywords."""
     dense = (found.ttr > limits.ttr) & (found.attr < limits.attr)
     return np.asarray(dense | ((found.tkd > 0) & (found.tkd >= limits.tkd)))

@@ -32,8 +32,7 @@ class Peer:
 def extractor(name: str) -> Extractor:
     """The extractor of a name of PEERS; UsageError when its tool isn't installed.
 
-    A tool's messages about pages it cannot read are written only where logging is configured: a crawl has
-    many such pages, and each has its row.
+    A tool's messages about pages are written only if logging is configured: a crawl has many bad pages.
     """
     check_installed(name)
     logging.getLogger(PEERS[name].module).addHandler(logging.NullHandler())

@@ -16,9 +16,9 @@ NAME: Final = "template"
 
 
 def check(cleaner: str, templates: StrPath | None) -> None:
-    """Raises UsageError if the cleaner needs a templates table and none is given."""
+    """Raises UsageError if the cleaner needs a table of templates and none is given."""
     if NAME in cascade.parts(cleaner) and not templates:
-        raise UsageError(f"the cleaner {cleaner} needs a templates table: --templates FILE")
+        raise UsageError(f"the cleaner {cleaner} needs a table of templates: --templates FILE")
 
 
 def load() -> Cleaner:

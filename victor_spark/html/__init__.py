@@ -1,1 +1,1 @@
-"""From bytes to block columns: charset, canonical HTML, segmentation. The door to resiliparse."""
+"""From bytes to block columns: charset, canonical HTML, segmentation. The only importer of resiliparse."""

@@ -1,8 +1,7 @@
 """The hot loops, which Cython compiles; and whether they are compiled in this installation.
 
 All other modules in this folder, two of rendering/ and three of victor_html are plain Python that Cython
-compiles when the package is built. Without a C compiler, the same files run interpreted: slowly, with the
-same results.
+compiles when the package is built. Without a C compiler, they run interpreted: slowly, with the same results.
 """
 
 import functools

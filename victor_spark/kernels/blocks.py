@@ -82,7 +82,7 @@ def of_page(
     ratios: cython.double[:, ::1],
     page: cython.float[::1],
 ) -> cython.double:
-    """What `of_blocks` needs to know of the whole page: `twins` (2, n_blocks) and, a column a layout group,
+    """Values of the whole page that `of_blocks` needs: `twins` (2, n_blocks) and, a column a layout group,
     `ratios` (2, more than there are). The mean depth of the blocks.
 
     `key` and `slots` are as in `layout`; `page` gets the numbers of the paper's document features.

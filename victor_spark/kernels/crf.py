@@ -48,9 +48,8 @@ def state_scores(
 ) -> cython.int:
     """Fills scores[i, label], the sum of the weights of all attributes of block i.
 
-    singles[f, bin, r, label] weighs feature f of the block r - reach away; boundary[r] a block
-    that isn't there; a row of `conjunctions` is (first weight, n parts, then feature, offset and
-    stride of each part).
+    singles[f, bin, r, label] weighs feature f of the block r - reach away; boundary[r] a block that isn't
+    there; a row of `conjunctions` is (first weight, n parts, then feature, offset and stride of each part).
     """
     n: cython.Py_ssize_t = codes.shape[1]
     reach: cython.Py_ssize_t = (boundary.shape[0] - 1) // 2

@@ -93,7 +93,7 @@ def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) ->
 @cython.cfunc
 @cython.inline
 def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.uint:
-    """What the attribute with its '=' at `i` asks for its element, as bits: 0 for nothing.
+    """The effect of the attribute with its '=' at `i` on its element, as bits: 0 for none.
 
     The bits are _UNSEEN and _UNHEARD; and _STYLED times 1 + one of num.COLLAPSED ... for the white space.
     `i` is _LOOKED_BACK at least; a quote and another character follow.
@@ -116,7 +116,7 @@ def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.
 def _of_style(
     html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
 ) -> cython.uint:
-    """What the declarations from `i` on ask for: bits, as those of `hides`."""
+    """The effect of the declarations from `i` on: bits, as those of `hides`."""
     found: cython.uint = 0
     while i < n and html[i] != ord('"'):
         if html[i] == ord(":"):
@@ -678,7 +678,7 @@ class Scan:
 
     @cython.cfunc
     def _set_white_space(self, flags: cython.int) -> cython.void:
-        """What the element just opened says of white space, by its tag or style."""
+        """Sets the white space of the element just opened, by its tag or style."""
         styled: cython.uint = self.styled
         if flags & num.TAG_PREFORMATTED and (styled == 0 or styled == num.PROSE + 1):
             styled = num.CODE + 1

@@ -218,13 +218,12 @@ def rank_distances(
 ) -> cython.int:
     """Cavnar and Trenkle's out-of-place measure of every segment to every language.
 
-    `slots` is a trie: from (node + 1, 0, code point) to the node's row of `ranks`, with LEAF for the
-    number of entries where no n-gram goes on; the root is node -1, and `roots` has its slots by code
-    point. N-grams have one to five characters and lie in a word with a space on either side. The
-    n-grams of a segment that some language has are ranked by count; equal counts share their middle
-    rank. Each of the N_RANKED commonest adds the distance of its rank from that in the language, at
-    most FARTHEST; a language without it (rank ABSENT) gets FARTHEST. `n_ngrams` is the number of
-    different n-grams.
+    `slots` is a trie: from (node + 1, 0, code point) to the node's row of `ranks`, with LEAF for the number
+    of entries where no n-gram goes on; the root is node -1, and `roots` has its slots by code point. N-grams
+    have one to five characters and lie in a word with a space on either side. The n-grams of a segment that
+    some language has are ranked by count; equal counts share their middle rank. Each of the N_RANKED
+    commonest adds the distance of its rank from that in the language, at most FARTHEST; a language without it
+    (rank ABSENT) gets FARTHEST. `n_ngrams` is the number of different n-grams.
 
     `counts` (one per node, zeros, left zeros), `seen` (one per node), `histogram` (zeros, left zeros)
     and `rank_of` are scratch; counts past the last row of `histogram` count as that.

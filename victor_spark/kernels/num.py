@@ -119,7 +119,7 @@ N_WINDOWS: Final = 3
 FARTHEST: Final = 1000
 """The distance of a paragraph or heading that is missing or farther away."""
 NO_PARAGRAPH: Final = -1
-"""What a row says of a paragraph that isn't there."""
+"""The value for a missing paragraph."""
 
 
 def numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:

@@ -28,10 +28,9 @@ def classes(
     """Finds the maximal repeats that are long and frequent enough (Yamamoto and Church); returns how many.
 
     A maximal repeat has more occurrences than any longer string around it. Rows of `found`: first and last
-    place in the suffix array, length, document frequency; repeats for which it has no room are only counted.
-    `lcp`: what each suffix shares with the next (0 for the last); `documents`: each position's document;
-    `last`: -1 a document; `stack` has four rows, one column per level of nesting (at most the longest repeat
-    plus two).
+    place in the suffix array, length, document frequency; repeats beyond its size are only counted. `lcp`:
+    what each suffix shares with the next (0 for the last); `documents`: each position's document; `last`: -1
+    a document; `stack` has four rows, one column per level of nesting (at most the longest repeat + 2).
     """
     n: cython.Py_ssize_t = suffixes.shape[0]
     top: cython.int = 0

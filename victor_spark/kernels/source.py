@@ -1,8 +1,8 @@
 """A page's source before parsing: whether it is UTF-8, and what it holds. And what the library serialises.
 
 `drop_textless` drops comments, instructions and elements without text (Victor, section 3.1, step 3). It works
-on the serialiser's output, where tags are balanced, names are lower case, attribute values hold neither `<`
-nor `>` (names may hold `<` and quotes), and text holds them only if it is raw. Cython pure Python mode.
+on the serialiser's output, where tags are balanced, names are lower case, attribute values hold no `<` or `>`
+(names may hold `<` and quotes), and text holds them only in raw text elements.
 """
 
 import re

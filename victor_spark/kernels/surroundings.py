@@ -123,9 +123,8 @@ def of_paragraphs(
 ) -> cython.int:
     """Fills `rows`, a column a paragraph, and `page`, one number for all blocks.
 
-    `spans` holds most words that a paragraph counts for, words that it costs, and what a linked word
-    costs, of each kind of run; `scratch` (num.SCRATCH, n) and `runs` (1 + len(spans), 2) are scratch
-    space.
+    `spans` holds most words that a paragraph counts for, words that it costs, and what a linked word costs,
+    of each kind of run; `scratch` (num.SCRATCH, n) and `runs` (1 + len(spans), 2) are scratch.
     """
     all_words: cython.double = elements[num.ELEMENT_WORDS, 0]
     all_plain: cython.double = _own(places, sums, n, n_blocks, scratch, rows)
@@ -310,7 +309,7 @@ def _around(
     rows: cython.float[:, ::1],
     r: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """What stands inside each of the elements around a paragraph."""
+    """The content of each of the elements around a paragraph."""
     all_words: cython.double = max(elements[num.ELEMENT_WORDS, 0], 1.0)
     for k in range(num.N_AROUND):
         for p in range(n):

@@ -35,7 +35,7 @@ def _load(path: Path) -> Any:
     try:
         import fasttext
     except ImportError as error:
-        raise UsageError("this needs fastText: pip install 'victor-spark[fasttext]'") from error
+        raise UsageError("--lid-model needs fastText: pip install 'victor-spark[fasttext]'") from error
     found = file_labels(path)
     if not found or not all(label.startswith(LABEL) for label in found):
         raise ModelError(f"{path} is a fastText model, but none that classifies languages")

@@ -26,8 +26,7 @@ _MAX_BARS: Final = 20
 class Metadata:
     """The metadata of a page; fields that the page does not state are None or ().
 
-    `date`, `date_modified`: ISO 8601, a day or a time, as precise as the page states it. `sources`: where
-    each value is from, by the field's name.
+    `date`, `date_modified`: ISO 8601, as precise as on the page. `sources`: field → the source of its value.
     """
 
     title: str | None = None

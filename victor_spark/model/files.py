@@ -55,8 +55,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
             grown = {place: _trees(arrays, place) for place in _TREES}
             stated = description["format"]
     except Exception as error:  # numpy and zipfile raise many types for damaged files
-        reason = " ".join(str(error).split()).partition(". ")[0]  # numpy's next sentence advises allow_pickle
-        raise ModelError(f"{name}: not a model of victor-spark ({reason})") from error
+        raise ModelError(f"{name}: damaged, or not a model of victor-spark") from error
     if stated != FORMAT:
         raise ModelError(f"{name}: model format {stated!r}, this code reads {FORMAT}: train it again")
     try:
@@ -132,7 +131,8 @@ def read_bytes(path: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise ModelError(f"{path}: no model ({error.strerror or error})") from error
+        reason = f"holds no {FILE_NAME}" if path.is_dir() else f"no model ({error.strerror or error})"
+        raise ModelError(f"{path}: {reason}") from error
 
 
 def conjunction_rows(table: FeatureTable) -> tuple[Int32, int]:

@@ -21,7 +21,7 @@ from packaging.utils import canonicalize_name
 
 import victor_html
 from victor_spark import resources
-from victor_spark.errors import UsageError, suggestion
+from victor_spark.errors import UsageError, choices
 from victor_spark.logs import track
 from victor_spark.packing import unpacking
 
@@ -101,8 +101,7 @@ def _our_requirements(extras: frozenset[str]) -> list[str]:
     ours = distribution(NAME)
     known = ours.metadata.get_all("Provides-Extra") or []
     if unknown := extras - set(known):
-        near = suggestion(min(unknown), known) or f" (there are: {', '.join(known)})"
-        raise UsageError(f"no extra {min(unknown)!r}{near}")
+        raise UsageError(f"no extra {min(unknown)!r}{choices(min(unknown), known)}")
     requirements = map(Requirement, ours.requires or [])
     return [str(one).partition(";")[0] for one in requirements if _applies(one, extras)]
 

@@ -422,5 +422,5 @@ def _wrong_marks(text: str, several: cython.bint) -> set[int]:
 
 
 def _place(c: str) -> cython.int:
-    """What stands beside a mark: 0: nothing, white space or a break, 1: punctuation, 2: a letter or digit."""
+    """A character beside a mark: 0: none, white space or a break, 1: punctuation, 2: a letter or digit."""
     return 0 if not c or c == _BREAK or c.isspace() else 2 if c.isalnum() else 1

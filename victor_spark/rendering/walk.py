@@ -391,9 +391,7 @@ class Walk:
         return self.sums[at.UP_TO_KEPT, self.last_of[row]] > self.sums[at.UP_TO_KEPT, self.first[row]]
 
     def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Whether an element follows kept text or a heading, and kept text follows it or it ends an element
-        that is mostly kept.
-        """
+        """Whether kept text or a heading precedes an element, and kept text or a mostly kept end follows."""
         around, b, size = self._up(self.parent[row], self._size(row)), self.last_of[row], self._size(row)
         if self.kind[row] == at.KIND_PRE and around > 0 and b == self.last_of[around]:
             bar = self.white_space[self.first[around]] != at.WHITE_CODE and not self._has_kept(around)
@@ -875,8 +873,7 @@ class Walk:
     def _leave_out_mark(self, row: cython.Py_ssize_t) -> cython.void:
         """Leaves out the bullet or number before the text of an item, as Markdown writes its own.
 
-        A number is left out only if Word wrote it or it is a paragraph of its own: others may be part of the
-        text.
+        A number is left out only if Word wrote it or it is a paragraph of its own: others may be text.
         """
         b, of = self.sums[at.UP_TO_NEXT, self.first[row]], self.frames[at.F_OUTER, self.top]
         if b >= self.last_of[row]:

@@ -1,6 +1,6 @@
 """Evidence for a page's blocks from the other pages of its site.
 
-evidence   what a page tells about its site, sums over pages, what those tell about a page's blocks; the model
+evidence   a page's contribution to its site, the sums over pages, and the evidence for a block; the model
            that is shipped: own probabilities + evidence → probabilities
-table      what is known of many sites, as Parquet
+table      the sums of many sites, as Parquet
 """

@@ -69,9 +69,7 @@ _NOTHING: Final = Contributions(np.empty(0, np.uint64), np.empty((len(SUMS), 0),
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The sums over `n_pages` pages of a site, for all of its keys or those that were requested. Keys of a
-    single page may be missing.
-    """
+    """The sums over `n_pages` pages of a site, for all or requested keys; keys of one page may be missing."""
 
     n_pages: int
     of_keys: Contributions

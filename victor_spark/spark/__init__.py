@@ -1,1 +1,1 @@
-"""The only place in the package that imports pyspark: plan, clean, write, keep the record of a run."""
+"""Jobs on Spark: plan, clean, write, keep the record of a run."""

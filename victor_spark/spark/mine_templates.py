@@ -173,7 +173,7 @@ def _texts(rows: Iterable[dict[str, Any]], seen: Seen) -> Iterator[str]:
 
 
 def old_partition(batches: Iterable[pa.RecordBatch], *, path: str, listed: bytes) -> Iterator[pa.RecordBatch]:
-    """Numbers of row groups of a templates table (`id`) → their rows."""
+    """Numbers of row groups of a table of templates (`id`) → their rows."""
     files = SiteFiles(path, table.KIND, listed)
     for number in (number for batch in batches for number in batch["id"].to_pylist()):
         rows = files.read(number, number + 1, table.TEMPLATES)
@@ -342,7 +342,7 @@ def _opened(output: str, spark: SparkSession) -> Files:
                 SiteFiles(f"{address(files)}/{name}", table.KIND)
             except InputError as error:
                 is_other = isinstance(error, TableError) and not isinstance(error.__cause__, OSError)
-                line = f"{output}: exists, and is not a templates table; choose another --output"
+                line = f"{output}: exists, and is not a table of templates; choose another --output"
                 raise OutputError(line if is_other else str(error)) from error
         files.probe()
     return files

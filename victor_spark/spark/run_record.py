@@ -25,6 +25,7 @@ from pyspark.sql import functions as sf
 import victor_spark
 from victor_spark import tables
 from victor_spark.errors import BudgetError
+from victor_spark.logs import many
 from victor_spark.request import Budget, CleanRequest, allowed
 from victor_spark.sites import table
 from victor_spark.statuses import FAILURES
@@ -176,8 +177,8 @@ def check_budget(
     if n_failed_shards > n_allowed:
         reason = next(iter(counts.failed_shards.values()), None)
         raise BudgetError(
-            f"{n_failed_shards} of {n_shards} shards couldn't be read, and {n_allowed} may fail "
-            f"({_advice('shards', budget.max_failed_shards)}), such as: {reason}"
+            f"{n_failed_shards} of {many(n_shards, 'shard')} could not be read, such as: {reason}; "
+            f"{_advice('shards', budget.max_failed_shards, n_allowed)}"
         )
     n_in_all = counts.n_pages / max(share_done, 1e-9)
     n_allowed = allowed(budget.max_failed_pages, n_in_all)
@@ -185,13 +186,13 @@ def check_budget(
         by_status = ", ".join(f"{name} {n}" for name in FAILURES if (n := counts.page_statuses.get(name, 0)))
         about = "" if share_done >= 1 else "about "
         raise BudgetError(
-            f"{n_failed} pages failed ({by_status}), and of {about}{round(n_in_all)} pages "
-            f"{n_allowed} may fail ({_advice('pages', budget.max_failed_pages)})"
+            f"{n_failed} of {about}{many(round(n_in_all), 'page')} failed ({by_status}); "
+            f"{_advice('pages', budget.max_failed_pages, n_allowed)}"
         )
 
 
-def _advice(of: str, budget: str) -> str:
-    return f"--max-failed-{of} {shlex.quote(budget)}; repeat the command with a larger one"
+def _advice(of: str, budget: str, n: int) -> str:
+    return f"--max-failed-{of} {shlex.quote(budget)} allows {n}. Repeat the command with a larger value"
 
 
 class BudgetTracker:

@@ -27,8 +27,7 @@ MOST_WORDS: Final = 1 << 18
 class Matcher:
     """The templates of one site, ready to be applied to texts of `view`.
 
-    `templates`: each one's tokens and expression (Template.tokens, Template.regex). Threads cannot share it:
-    it stores the tokens of earlier texts.
+    `templates`: tokens and expressions. Not for several threads: it stores the tokens of earlier texts.
     """
 
     def __init__(

@@ -30,8 +30,7 @@ class MiningSettings:
     """How templates are mined; equal settings and texts give equal templates.
 
     `view`: the one of VIEWS that the texts are in. `patterns`: the user's mutable patterns as (name, regular
-    expression), in addition to those of conf/mutable.toml. `min_pages`: a site with fewer distinct pages is
-    not mined.
+    expression), besides those of conf/mutable.toml. `min_pages`: the fewest distinct pages of a site.
     """
 
     view: str = TEXT

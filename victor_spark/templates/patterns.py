@@ -6,7 +6,7 @@ templates, that a line begins or ends there. Every match begins and ends at a to
 
 A mutable pattern (conf/mutable.toml) stands for one whole token that changes from page to page. Of those
 that match a token the strictest is used when templates are mined; when they are applied, each matches all
-tokens that its expression matches. A pattern of a user, or of a templates table, must be cheap on any token.
+tokens that its expression matches. Patterns of users and of tables of templates must be cheap on any token.
 """
 
 import math
@@ -89,7 +89,7 @@ def _bounded(name: str, expression: str) -> str:
 
 @lru_cache(1 << 10)
 def is_cheap(expression: str) -> bool:
-    """Whether an expression in a templates table is from conf/ or one that `patterns` accepts from users."""
+    """Whether an expression in a table of templates is from conf/, or `patterns` accepts it from users."""
     inner = expression.removeprefix(_BOUND).removesuffix(")") if expression.startswith(_BOUND) else expression
     try:
         check("", inner)
@@ -100,9 +100,7 @@ def is_cheap(expression: str) -> bool:
 
 
 def _cost(tree: Iterable[tuple[Any, Any]]) -> tuple[int, float]:
-    """The number of consecutive unbounded repetitions, and the number of other ways to match a token: the
-    worst case of backtracking.
-    """
+    """The worst case of backtracking: consecutive unbounded repetitions, and other ways to match a token."""
     n_repetitions, n_ways = 0, 1.0
     for operation, argument in tree:
         if _is_one_character(operation) or operation is codes.AT:

@@ -184,8 +184,7 @@ _MOST_OF_A_PAGE: Final = 0.5
 
 
 def anchored(found: Repeats) -> tuple[Int32, Int32]:
-    """The anchors of each repeat (as in patterns.glue; -1: it is no template), and its document frequency
-    with these anchors.
+    """The anchors of each repeat (as in patterns.glue; -1: none), and its document frequency with them.
 
     A repeat of eight tokens or more counts anywhere. Short ones count at the edges of lines only: "of the" is
     on every page, but inside lines; "read more" fills a line. A short repeat counts where it fills lines, if

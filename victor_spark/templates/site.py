@@ -27,7 +27,8 @@ class SiteTemplates:
         self.files = SiteFiles(path, table.KIND, listed)
         names = {name for low, high, *_ in self.files.bounds("view") for name in (low, high)} or {TEXT}
         if len(names) > 1:
-            raise InputError(f"a templates table of several views ({', '.join(names)}): mine one at a time")
+            several = f"the table has templates of several views ({', '.join(names)})"
+            raise InputError(f"{several}: mine one at a time")
         self.view = names.pop()
         self._near, self._of_site = lru_cache(N_CACHED)(self._read), lru_cache(N_MATCHERS)(self._made)
 

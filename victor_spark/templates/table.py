@@ -74,9 +74,8 @@ class Template:
 class Mined:
     """The result of mining one site.
 
-    `n_seen` pages were given, `n_pages` of them are distinct (near-identical pages count once).
-    `cut_off`: the least document frequency of a template. If `status` is not "ok", there are no templates,
-    and `reason` says why.
+    `n_seen` pages were given, `n_pages` of them are distinct (near-identical pages count once). `cut_off`:
+    the least document frequency of a template. If `status` is not "ok", no templates; `reason` says why.
     """
 
     site: str
@@ -97,12 +96,12 @@ def rows(mined: Mined, mined_at: datetime) -> pa.Table:
     return pa.Table.from_pylist(found, schema=TEMPLATES)
 
 
-KIND: Final = Kind("templates table", "victor templates mine", VERSION_KEY, ("1", VERSION), TEMPLATES)
+KIND: Final = Kind("table of templates", "victor templates mine", VERSION_KEY, ("1", VERSION), TEMPLATES)
 """Tables of version 1 have one more column, `histogram`."""
 
 
 def read(path: str | Path) -> pa.Table:
-    """A whole templates table in a local or remote file; InputError for other files and other versions."""
+    """A whole table of templates in a local or remote file; InputError for other files and other versions."""
     files = SiteFiles(str(path), KIND)
     found = files.read(0, len(files), TEMPLATES)
     refuse_faults(found, str(path))

@@ -162,10 +162,9 @@ def is_cut(stream: Stream, start: int, block: int, end: int, declared: int | Non
 def _lacks_newlines(stream: Stream, start: int, block: int, end: int, syntax: Syntax) -> bool:
     """Whether the two line ends after a WARC file's last block [block, end) are cut off.
 
-    They are not where the header's own lines end in a bare newline (files edited by hand); where the file's
-    first record has no more line ends either; or where the block's length includes them: the block then ends
-    in line ends that do not belong to an HTTP head. (ARC has them before a record.) The record begins at
-    `start`.
+    They are not if the header's own lines end in a bare newline (files edited by hand); if the file's first
+    record has no more line ends either; or if the block's length includes them: the block then ends in line
+    ends that do not belong to an HTTP head. (ARC has them before a record.) The record begins at `start`.
     """
     header_end = stream.read_at(block - len(_EMPTY_LINE), len(_EMPTY_LINE))
     rest = stream.read_at(end, len(_EMPTY_LINE))

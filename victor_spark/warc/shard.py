@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from victor_spark.configuration import Size, n_bytes, names, numbers, setting
-from victor_spark.errors import UsageError, suggestion
+from victor_spark.errors import UsageError, choices
 from victor_spark.warc import storage
 from victor_spark.warc.file_types import ShardKind
 
@@ -81,14 +81,13 @@ class ReadOptions:
     def __post_init__(self) -> None:
         for name in self.record_types:
             if name not in STANDARD_TYPES:
-                near = suggestion(name, STANDARD_TYPES) or f" (there are: {', '.join(STANDARD_TYPES)})"
-                raise UsageError(f"no WARC record type {name!r}{near}")
+                raise UsageError(f"--record-types {name}: no such WARC type{choices(name, STANDARD_TYPES)}")
         for name in self.mime_types:
             if "/" not in name:
-                raise UsageError(f"a media type such as text/html was expected, not {name!r}")
+                raise UsageError(f"--mime {name}: expected a media type such as text/html")
         for status in self.statuses:
             if not 100 <= status < 1000:
-                raise UsageError(f"an HTTP status is between 100 and 999, not {status}")
+                raise UsageError(f"--status {status}: expected a number between 100 and 999")
 
 
 class Place(NamedTuple):

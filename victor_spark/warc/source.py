@@ -134,8 +134,7 @@ class Member:
 def member_parts(source: Source, start: int, n: int | None = None, **steps: int) -> Parts:
     """The content of the gzip member, zstd or lz4 frame at an offset; CorruptError when none begins there.
 
-    `n`: the packed bytes that are read of it, None for all. `steps`: `step` and `retry` of
-    `compression.inflated`.
+    `n`: the packed bytes to read, None for all. `steps`: `step` and `retry` of `compression.inflated`.
     """
     kind = source.compression
     if source.size - start < compression.MAGIC_LENGTH or not source.begins_member(start):

@@ -1,7 +1,6 @@
 """Opens, looks up and lists files: local, http(s):// (`http_files`), s3://, hdfs:// and others of fsspec.
 
-Remote reads are retried with back-off when a server is busy or a connection breaks (`remote_files`); a file
-that changes while it is read is an error.
+Remote reads are retried with back-off (`remote_files`); a file that changes while it is read is an error.
 """
 
 import errno

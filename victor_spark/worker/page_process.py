@@ -288,4 +288,4 @@ class _Worker:
 
 def out_of_memory(limits: Limits) -> str:
     """The reason of a page that needed too much memory: the same for a MemoryError and for a death."""
-    return f"needs more than {limits.page_memory >> 20} MB"
+    return f"needs more than {limits.page_memory >> 20} MiB"

@@ -1,4 +1,4 @@
-// The overview: progress and pace, agreement, disagreements to judge, all pages.
+// The overview: progress and pace, agreement, disagreements to adjudicate, all pages.
 
 import * as api from "./api.js";
 import { clock, h, plural } from "./dom.js";
@@ -64,7 +64,7 @@ function disagreementPart({ pages }) {
   const rows = pages.map((page) => row(h("a", { href: `#/judge/${page.page}` }, link(page)), words(page.annotators.join(", ")),
     `${page.n_differing} of ${page.n_blocks}`, share(page.kappa), page.judged ?? "–"));
   return h("section", {}, h("h2", {}, "Disagreements"),
-    table(["Page", "Annotators", "Blocks that differ", "κ", "Judged by"], rows, "No disagreement to judge."));
+    table(["Page", "Annotators", "Blocks that differ", "κ", "Adjudicated by"], rows, "No disagreement to adjudicate."));
 }
 
 function pagesPart({ pages, n_pages }, { annotator }) {

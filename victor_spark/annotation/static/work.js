@@ -44,7 +44,7 @@ export class Work extends EventTarget {
 
   // ---- opening and leaving a page
 
-  /** Shows a page state of the server; `judged` holds the annotators' labels, for the judge. */
+  /** Shows a page state of the server; `judged` holds the annotators' labels, for the adjudicator. */
   open(state, judged = null) {
     this.page = state;
     this.judged = judged;
