@@ -11,6 +11,7 @@ from cython.cimports.victor_spark.kernels import num
 from victor_spark.kernels.num import ALL_64_BITS, MIXER
 
 num.check()
+assert num.MAX_ORIGINS == 8  # the size of an array
 assert num.ROW_N_OTHER == num.ROW_N_LETTERS + 4
 assert num.ROW_N_OTHER_TOKENS == num.ROW_N_ALPHA_TOKENS + 3
 
@@ -340,7 +341,7 @@ def origins(
     n: cython.Py_ssize_t = numbers.shape[0]
     highest: cython.double = 0.0
     total: cython.double = 0.0
-    logits = cython.declare(cython.double[16])  # at least as many as there are collections
+    logits = cython.declare(cython.double[8])
     for k in range(weights.shape[0]):
         logits[k] = weights[k, n]
         for e in range(n):

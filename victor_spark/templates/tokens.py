@@ -16,9 +16,6 @@ from victor_spark.blocks import Int32, UInt8
 from victor_spark.kernels import KEY, code_points, views
 from victor_spark.kernels import tokens as kernel
 
-BEGINS_LINE: Final = 1
-ENDS_LINE: Final = 2
-
 _WHITE, _NEWLINE, _WORD, _LESS, _GREATER = range(5)
 
 
