@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
+UInt16 = npt.NDArray[np.uint16]
 UInt32 = npt.NDArray[np.uint32]
 UInt64 = npt.NDArray[np.uint64]
 Float32 = npt.NDArray[np.float32]

@@ -92,6 +92,8 @@ MAX_ORIGINS: Final = 8
 """The most collections with weights (model.weights): those with most pages."""
 NO_HINT: Final = 255
 """Of `Blocks.hints`: no element within 254 around the block is named so."""
+LONGEST_NGRAM: Final = 5
+"""Of the profiles of languages, in characters."""
 
 # Features in the order of their rows, under their published names.
 RATIOS: Final = (
@@ -213,7 +215,7 @@ NUMBERS: Final = parser.named(
     numbered("DOWN_TO_", ("all", "kept")),
     # Of the kernel `ngrams`: where fields of a slot and an entry begin, and how wide they are, as masks.
     {"FINGERPRINT_AT": 34, "ENTRIES_AT": 10, "ENTRIES_MASK": 0xFFFFFF, "COUNT_MASK": 1023},
-    {"LANGUAGE_AT": 8, "GAIN_MASK": 255, "POINT_MASK": 0x1FFFFF, "LONGEST_NGRAM": 5},
+    {"LANGUAGE_AT": 8, "GAIN_MASK": 255, "POINT_MASK": 0x1FFFFF},
     numbered("TOKEN_", ("none", "alpha", "num", "mix", "other")),
     # Of the kernel `statements`: a name that it looks for, and a tag that it found.
     numbered("NAME_", ("letters", "pair", "rank")),

@@ -126,7 +126,7 @@ def of_site(rows: pa.Table, model: SiteModel) -> Site:
     p = 1.0 - evidence.revised(model, own, np.ones(len(key)), found)[:, OTHER]
     examples, elements = ([each or "" for each in rows[name].to_pylist()] for name in ("example", "element"))
     parts = list(map(Part, share.tolist(), examples, elements, p.tolist(), (p >= _KEPT).tolist()))
-    position, is_text = rows["position"].to_numpy(), key & 1 == evidence.OF_TEXT
+    position, is_text = rows["position"].to_numpy(), key & evidence.OF_TEXT != 0
     layouts = sorted(np.flatnonzero(~is_text).tolist(), key=lambda row: (position[row], row))
     texts = [parts[row] for row in np.flatnonzero(is_text & (key != OF_SITE)).tolist()]
     return Site(rows["site"][0].as_py(), n_site, [parts[row] for row in layouts], sorted(texts, reverse=True))

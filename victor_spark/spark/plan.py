@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import tables
+from victor_spark.blocks import Int64
 from victor_spark.errors import InputError
 from victor_spark.logs import log, many
 from victor_spark.request import CleanRequest
@@ -181,8 +182,6 @@ _UNKNOWN: Final = 64 << 20
 
 _KEYS: Final = 30
 """Integers tried for each partition: enough to find one for nearly every partition."""
-
-Int64 = npt.NDArray[np.int64]
 
 SPLITS: Final = SHARDS.append(pa.field("task", pa.int32()))
 
