@@ -20,6 +20,7 @@ from research import out_of_fold, preferences, previous, quality_tables, rejecti
 from research.out_of_fold import PageRow
 from victor_spark import configuration, resources
 from victor_spark.evaluation import pictures, report
+from victor_spark.evaluation.measures import ALL
 
 MODELS: Final = ("victor-3", "victor-2", "victor-2008")
 WORST: Final = "worst.toml"

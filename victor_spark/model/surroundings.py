@@ -178,7 +178,7 @@ def rows_of(blocks: Blocks) -> Fill:
         hints = blocks.hints[:, these]
         hints = np.ascontiguousarray(hints) if HINTS == GROUPS else hints.take(_HINT_ROWS, axis=0)
         of_blocks.of_blocks(
-            *views(np.concatenate(counts).reshape(len(ROWS), -1), of_containers[these]),
+            *views(np.concatenate(counts).reshape(len(ROWS), -1), page.words[these], of_containers[these]),
             *views(hints, page.of_block[these], page.places),
             len(CONTAINERS),
             *views(_COUNT_ROWS),

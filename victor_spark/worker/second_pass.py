@@ -26,6 +26,7 @@ from victor_spark.request import CleanRequest
 from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Known
 from victor_spark.sites.table import KEYED, SUMS, Sites
+from victor_spark.tables import SITE
 from victor_spark.warc import storage
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Place, Shard
@@ -34,7 +35,7 @@ from victor_spark.worker.rows import Row, StageTimer, Work, decided
 _N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elements": len(NAMED_ELEMENTS)}
 """How many rows columns have that are tables; packed, the rows follow each other."""
 
-_NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
+_NEEDED: Final = (SITE, "title", "url", "language", "language_score", "content_charset")
 _N_PAGES: Final = 64
 _BATCH_BYTES: Final = 32 << 20
 """The most pages, and bytes of them, that are read at a time."""
@@ -162,7 +163,7 @@ def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage
             yield replace(record, status=record.row["status"], row={**record.row, "n_site_pages": None})
             continue
         row["n_site_pages"] = 1
-        if known := None if row["site"] is None else sites.of(hashed(row["site"])):
+        if known := None if row[SITE] is None else sites.of(hashed(row[SITE])):
             row["n_site_pages"] = known.n_pages
         size = len(row["scored"]["text"] or "") + len(row["scored"].get("html") or "")
         yield replace(record, payload=bytes(size), known=known)  # as long as the page, for its time limit
