@@ -67,9 +67,8 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
         for first, stop in rows.tolist():
             left_out[first:stop] = True
     kinds = np.empty(blocks.named_elements.shape[1], dtype=np.uint8)
-    all_kinds = kernel.kinds(
-        *views(blocks.named_elements[NAMED_END], blocks.name_words, _SLOTS, _SLOT_KINDS, kinds)
-    )
+    ends = blocks.named_elements[NAMED_END]
+    all_kinds = kernel.kinds(*views(ends, blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
     if blocks.listing.any():
         blocks = _with_gaps(blocks, html)
     elif not (all_kinds & (_LINES | _FRAGMENT | _CELL) or left_out.any()) and not (

@@ -186,16 +186,13 @@ def update(old: list[Row], new: list[Row], *, is_without: bool = False) -> list[
     return sorted(found, key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
 
 
-def _by_key(table: pa.Table) -> dict[tuple[str, str, str], Row]:
-    return {(row[SITE], row["view"], row["regex"]): row for row in table.to_pylist()}
-
-
 def diff(old: pa.Table, new: pa.Table) -> pa.Table:
     """The changes from one table to another: for each template a row, with added, vanished or kept.
 
     A template that is marked `vanished` counts as absent.
     """
-    before, after = (_by_key(table.filter(pc.invert(table["vanished"]))) for table in (old, new))
+    rows = (table.filter(pc.invert(table["vanished"])).to_pylist() for table in (old, new))
+    before, after = ({(row[SITE], row["view"], row["regex"]): row for row in found} for found in rows)
     records = []
     for key in sorted(before.keys() | after.keys()):
         change = KEPT if key in before and key in after else ADDED if key in after else VANISHED
