@@ -19,7 +19,8 @@ import research
 from research import out_of_fold, preferences, previous, quality_tables, rejecting
 from research.out_of_fold import PageRow
 from victor_spark import configuration, resources
-from victor_spark.evaluation import cross_validation, pictures, report
+from victor_spark.evaluation import pictures, report
+from victor_spark.evaluation.measures import ALL
 
 MODELS: Final = ("victor-3", "victor-2", "victor-2008")
 WORST: Final = "worst.toml"
@@ -149,7 +150,7 @@ def _ablation(full: Mapping[str, Any], without: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for name, of_model in (("with langid1, langid2", full), ("without", without)):
-        every = of_model["cross_validation"]["victor-2008"][cross_validation.ALL]
+        every = of_model["cross_validation"]["victor-2008"][ALL]
         measures = report.block_row(name, every["blocks_of_pages_with_content"])
         lines.append(f"{measures} {every['word_f1']['mean']:.3f} |")
     lines += [

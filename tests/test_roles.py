@@ -154,6 +154,20 @@ def test_kept_text_has_its_headline(html: str, found: list[str]) -> None:
     assert kept_headline(html) == found
 
 
+@pytest.mark.parametrize(
+    ("title", "heading", "role"),
+    [
+        ("한국어책", "한국어", "heading"),
+        ("한국어 책", "한국어", "title"),
+        ("ភាសាខ្មែរងាយ", "ភាសាខ្មែរ", "title"),
+        ("ภาษาไทยง่าย", "ภาษาไทย", "title"),
+    ],
+    ids=["a part of a Korean word", "a Korean word", "Khmer, without spaces", "Thai, without spaces"],
+)
+def test_only_scripts_with_spaces_have_parts_of_words(title: str, heading: str, role: str) -> None:
+    assert of(f"<h3>{heading}</h3>{ARTICLE}", title)[heading] == role
+
+
 def test_the_name_of_the_site_above_a_kept_heading_is_no_headline() -> None:
     blocks = segment(f"<title>A pier opens</title><h1>Harbour News</h1><h2>The pier is open</h2>{ARTICLE}")
     kept = np.arange(len(blocks)) > 0

@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
+UInt16 = npt.NDArray[np.uint16]
 UInt32 = npt.NDArray[np.uint32]
 UInt64 = npt.NDArray[np.uint64]
 Float32 = npt.NDArray[np.float32]
@@ -24,9 +26,10 @@ Bool = npt.NDArray[np.bool_]
 LABELS: Final = ("header", "text", "other")
 HEADER, TEXT, OTHER = range(3)
 
-LINES, PROSE, CODE = 1, 2, 3
-"""Values of `Blocks.white_space` in preformatted text. LINES: line breaks count; PROSE and CODE: all white
-space counts. Elsewhere the value is 0: any white space counts as one space."""
+WHITE_SPACE: Final = ("collapsed", "lines", "prose", "code")
+"""Values of `Blocks.white_space`. In preformatted text, lines: line breaks count; prose and code: all white
+space counts. Elsewhere, collapsed: any white space counts as one space."""
+CODE: Final = WHITE_SPACE.index("code")
 
 Scanned = Annotated[Int32, "markup", "row"]
 Measured = Annotated[Int32, "content", "row"]
@@ -77,7 +80,7 @@ class Blocks:
     tag: Annotated[Scanned, DECISIVE]
     parent_block: Scanned
     named: Scanned
-    # Preformatted text: how white space counts (0 as one space, LINES, PROSE, CODE), the ordinal of
+    # Preformatted text: how white space counts (WHITE_SPACE), the ordinal of
     # the listing around the block (0: none), whether the block is no text of its own (the numbers of a
     # listing's lines, a button beside it, how a word is pronounced); the white space between blocks i - 1 and
     # i of a listing is gaps[gap_ends[i - 1]:gap_ends[i]].

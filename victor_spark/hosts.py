@@ -41,6 +41,11 @@ def registered_domain(host: str | None) -> str | None:
     return ".".join(labels) if len(labels) == 2 and all(labels) else None
 
 
+def site_of_host(host: str) -> str:
+    """The registered domain of a host name; the host itself where it has none."""
+    return registered_domain(host) or host
+
+
 @cache
 def _suffixes() -> Callable[[str], Any]:
     """The public suffix list that tldextract ships; nothing is downloaded or cached on disk."""
@@ -59,7 +64,7 @@ def site(url: str | None, grouping: str = REGISTERED_DOMAIN) -> str | None:
     if not host:
         return "/".join(["file://", *_folders(parts.path)]) if parts.scheme == "file" else None
     if grouping == REGISTERED_DOMAIN:
-        return registered_domain(host) or host
+        return site_of_host(host)
     n_folders = int(check_grouping(grouping).partition(":")[2] or 0)
     return "/".join([host, *_folders(parts.path)[:n_folders]])
 

@@ -13,6 +13,7 @@ import numpy as np
 from victor_spark.blocks import CODE, Blocks, Bool, UInt8
 from victor_spark.errors import UsageError, choices
 from victor_spark.html.tags import BIT, GROUPS, inside, tables
+from victor_spark.scripts import WORD_CLASS
 
 ROLES: Final = (
     "paragraph", "list-item", "table-cell", "quote", "date", "byline", "caption", "code", "heading", "title",
@@ -38,7 +39,7 @@ _MAX_H1: Final = 100
 """The most blocks in h1 that are examined if the page's title names none of them."""
 _SEPARATOR: Final = re.compile(r"\s+(?:[|\-–—·»«•/]|::)+\s+")
 """Separators in a page's title between the headline, the section and the site."""
-_WITHIN_WORD: Final = re.compile(r"[^\W_\u0e00-\u0eff\u2e80-\U0003ffff]{2}")
+_WITHIN_WORD: Final = re.compile(rf"[^\W_{WORD_CLASS}]{{2}}")
 """Two letters of one word, in scripts that put spaces between words."""
 _MAX_WORDS_BETWEEN: Final = 300
 """The most dropped words between a headline and its text: with more, the text is another part of the page."""

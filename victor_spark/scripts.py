@@ -1,4 +1,4 @@
-"""Scripts that are written without spaces between words: code point ranges, listed once.
+"""Scripts that are written without spaces between words, listed once; white space; codecs of browsers.
 
 Published models count letters of `UNSPACED`, so that list never changes. `WORD_CHARACTERS` is what text
 comparison splits into single characters; it has the rarer blocks of the same scripts too, which were added
@@ -40,6 +40,24 @@ WORD_CHARACTERS: Final[Ranges] = (
 
 WORD_CLASS: Final = "".join(f"{chr(first)}-{chr(last)}" for first, last in WORD_CHARACTERS)
 """The same, as it stands between [ and ] of a regular expression."""
+
+WHITE_SPACE: Final = "".join(chr(point) for point in range(0x3001) if chr(point).isspace())
+"""All characters that `str.isspace` finds."""
+
+BROWSER_CODECS: Final = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "big5": "big5hkscs",
+    "iso2022_jp": "iso2022_jp_ext",
+}
+"""Codecs that browsers read as a superset of what they say (WHATWG encoding standard, section 4.2)."""
 
 
 @cache

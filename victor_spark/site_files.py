@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 from victor_spark import tables
 from victor_spark.errors import TableError, one_line
 from victor_spark.hosts import REGISTERED_DOMAIN, check_grouping
+from victor_spark.tables import SITE
 from victor_spark.warc import storage
 
-SITE: Final = "site"
 N_CACHED: Final = 16
 """The most spans of row groups of which a process keeps the rows."""
 

@@ -72,8 +72,9 @@ _PAGES: Final = [
 PAGES: Final = pa.schema([(name, kind) for name, kind, _ in _PAGES], metadata={VERSION_KEY: PAGES_VERSION})
 """One row per HTML record, also for those dropped; a shard that can't be read is one row without offset."""
 
+SITE: Final = "site"
 _BY_SITE: Final = [
-    ("site", pa.string(), "with --by-site: what pages are grouped by; null where the address has no host"),
+    (SITE, pa.string(), "with --by-site: what pages are grouped by; null where the address has no host"),
     ("n_site_pages", pa.int64(), "with --by-site: pages of the site that a cleaner saw, this one included"),
     ("n_added_by_site", pa.int32(), "with --by-site: blocks kept because of the site's other pages"),
     ("n_removed_by_site", pa.int32(), "with --by-site: blocks dropped because of the site's other pages"),

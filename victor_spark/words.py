@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from victor_spark.blocks import Blocks, Bool, Int32
 from victor_spark.kernels import matching as kernel
-from victor_spark.kernels import views
+from victor_spark.kernels import num, views
 from victor_spark.scripts import WORD_CLASS
 
 INVISIBLE: Final = "\u00ad\u180e\u200b\u2060\u2061\u2062\u2063\u2064\ufeff\ufffc"
@@ -108,8 +108,8 @@ def match(page: Sequence[str], gold: Sequence[str]) -> Int32:
         np.argsort(gold_ids, kind="stable").astype(np.int32),
         np.empty(n_pairs, np.int32),
         np.empty(n_pairs, np.int32),
-        np.empty((2, len(gold) + 2), np.int32),
-        np.empty((3, len(gold)), np.int32),
+        np.empty((len(num.THRESHOLD), len(gold) + 2), np.int32),
+        np.empty((len(num.ALIGNED), len(gold)), np.int32),
         matched,
     )
     kernel.align(*arrays, OPEN_COST)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from victor_spark.errors import ConfigurationError, UsageError
-from victor_spark.evaluation.cross_validation import ALL
+from victor_spark.evaluation.measures import ALL
 
 Key: TypeAlias = tuple[str, str, str]
 """Cleaner, kind ("seen" or "unseen" pages), set."""

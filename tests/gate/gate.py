@@ -131,8 +131,8 @@ def _by_set(
     cleaner: str, kind: str, sets: Sequence[str], sites: Sequence[str], f1: Sequence[float]
 ) -> dict[Key, Interval]:
     intervals: dict[Key, Interval] = {}
-    for name in [*sorted(set(sets)), cross_validation.ALL]:
-        rows = [row for row, own in enumerate(sets) if name in (own, cross_validation.ALL)]
+    for name in [*sorted(set(sets)), measures.ALL]:
+        rows = [row for row, own in enumerate(sets) if name in (own, measures.ALL)]
         intervals[cleaner, kind, name] = measures.interval(
             [f1[row] for row in rows], [sites[row] for row in rows]
         )

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.templates.tokens import BEGINS_LINE, ENDS_LINE, TOKENISERS, Vocabulary, spans, words
+from victor_spark.kernels.num import BEGINS_LINE, ENDS_LINE
+from victor_spark.templates.tokens import TOKENISERS, Vocabulary, spans, words
 
 EXPRESSIONS = {"text": r"\S+", "html": r"[<>](?<=>)|<?[^\s<>]+|<"}
 

@@ -19,11 +19,11 @@ from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import label
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
+from victor_spark.kernels.num import MAX_ORIGINS as MOST
 from victor_spark.model import weights
 from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.files import from_bytes, to_bytes
 from victor_spark.model.trees import TreeOptions, TreesOptions
-from victor_spark.model.weights import MAX_ORIGINS as MOST
 from victor_spark.model.weights import ORIGIN_FEATURES, Names, Origins, Weights, check
 from victor_spark.train import crf as training
 from victor_spark.train.crf import train

@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 
 from victor_spark import clean, pipeline, resources
 from victor_spark.annotation import explained
+from victor_spark.blocks import LABELS, OTHER
 from victor_spark.commands.options import Command, option, switch
 from victor_spark.errors import EXIT_DONE, EXIT_INTERNAL
 from victor_spark.evaluation.measures import Overlap, macro, overlap
@@ -146,7 +147,7 @@ def _example(row: Row) -> Iterator[str]:
         f" p_content {row['p_content']:.2f}, expected_f1 {row['expected_f1']:.2f}; its text begins"
     )
     yield from _fitting((row["text"] or "").split("\n")[:N_SHOWN], "  | ")
-    dropped = [block for block in row["blocks"] if block["label"] == "other"]
+    dropped = [block for block in row["blocks"] if block["label"] == LABELS[OTHER]]
     yield f"  and {len(dropped)} blocks were dropped, such as"
     longest = sorted(dropped, key=lambda block: -len(block["text"]))[:N_SHOWN]
     yield from _fitting((f"{block['p_other']:.2f}  {block['text']}" for block in longest), "  P(other) ")

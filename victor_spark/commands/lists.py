@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Final
 
-from victor_spark import cleaners, resources
+from victor_spark import cleaners, pipeline, resources
 from victor_spark.commands.options import Command, switch
 from victor_spark.errors import EXIT_DONE
 from victor_spark.langid.labels import languages
@@ -44,12 +44,12 @@ def list_cleaners(_: argparse.Namespace) -> int:
 
 def list_languages(arguments: argparse.Namespace) -> int:
     """Prints the languages of the shipped profiles."""
-    folder = resources.directory("models") / "langid"
-    measured = folder / SHARES
+    profiles = resources.directory("models") / pipeline.PROFILES
+    measured = profiles.with_name(SHARES)
     shares = json.loads(measured.read_text(encoding="utf-8")) if measured.is_file() else {}
     if not arguments.json:
         print(f"{'code':<8} {'language':<24} {'exact':>6} {'group':>6}")
-    for code in Profiles.load(folder / "profiles.npz").languages:
+    for code in Profiles.load(profiles).languages:
         name, (exact, group) = languages().names.get(code, ""), shares.get(code, (None, None))
         if arguments.json:
             print(json.dumps({"code": code, "name": name, "exact": exact, "group": group}))

@@ -17,6 +17,7 @@ from victor_spark.extractors import victor
 from victor_spark.hosts import registered_domain
 from victor_spark.sites import evidence, table
 from victor_spark.sites.table import Site
+from victor_spark.tables import SITE
 from victor_spark.warc.storage import printable
 
 WRITE_HELP: Final = """\
@@ -80,7 +81,7 @@ def show(arguments: argparse.Namespace) -> int:
     found = table.SiteTable(arguments.table)
     if arguments.site is None:
         counted = (row for part in found.sizes() for row in part.to_pylist())
-        largest = nlargest(arguments.limit, ((row["n_pages"], row["site"]) for row in counted))
+        largest = nlargest(arguments.limit, ((row["n_pages"], row[SITE]) for row in counted))
         sites = [site for _, site in largest]
     else:
         named = (arguments.site, registered_domain(arguments.site))

@@ -19,6 +19,7 @@ from victor_spark.configuration import positive
 from victor_spark.errors import EXIT_DONE, InputError, UsageError, suggestion
 from victor_spark.evaluation import gold, template_gain
 from victor_spark.logs import track
+from victor_spark.tables import SITE
 from victor_spark.templates import table
 from victor_spark.templates.mine import MAX_PAGES, MiningSettings
 from victor_spark.templates.tokens import VIEWS
@@ -180,9 +181,9 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.site is None:
         lines = _sites(found)
     else:
-        of_site = found.filter(pc.equal(found["site"], arguments.site)).to_pylist()
+        of_site = found.filter(pc.equal(found[SITE], arguments.site)).to_pylist()
         if not of_site:
-            raise _unknown(arguments.site, arguments.table, pc.unique(found["site"]).to_pylist())
+            raise _unknown(arguments.site, arguments.table, pc.unique(found[SITE]).to_pylist())
         of_site.sort(key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
         lines = _site(of_site, arguments)
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
@@ -193,9 +194,9 @@ def show(arguments: argparse.Namespace) -> int:
 
 def _sites(found: pa.Table) -> Iterator[str]:
     yield f"{'templates':>9} {'pages':>7}  site"
-    counted = found.group_by("site").aggregate([("regex", "count"), ("n_pages", "max")])
-    for row in counted.sort_by([("regex_count", "descending"), ("site", "ascending")]).to_pylist():
-        yield f"{row['regex_count']:>9} {row['n_pages_max']:>7}  {row['site']}"
+    counted = found.group_by(SITE).aggregate([("regex", "count"), ("n_pages", "max")])
+    for row in counted.sort_by([("regex_count", "descending"), (SITE, "ascending")]).to_pylist():
+        yield f"{row['regex_count']:>9} {row['n_pages_max']:>7}  {row[SITE]}"
 
 
 def _unknown(site: str, name: str, sites: Iterable[str]) -> InputError:
@@ -234,7 +235,7 @@ def diff(arguments: argparse.Namespace) -> int:
             pq.write_table(changes, arguments.output, compression="zstd")
     by_site: dict[str, list[dict[str, Any]]] = {}
     for row in changes.to_pylist():
-        by_site.setdefault(row["site"], []).append(row)
+        by_site.setdefault(row[SITE], []).append(row)
     if arguments.site is not None:
         if arguments.site not in by_site:
             raise _unknown(arguments.site, f"{arguments.old}, {arguments.new}", by_site)

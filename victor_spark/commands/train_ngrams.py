@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from victor_spark import resources
+from victor_spark import pipeline, resources
 from victor_spark.commands.options import OVERWRITE, Command, command_line, option, switch
 from victor_spark.configuration import positive
 from victor_spark.errors import EXIT_DONE, InputError, OutputError, UsageError
@@ -92,7 +92,7 @@ def train_langid(arguments: argparse.Namespace) -> int:
 
 
 def _existing(arguments: argparse.Namespace) -> Profiles:
-    return Profiles.load(arguments.profiles or resources.directory("models") / "langid" / "profiles.npz")
+    return Profiles.load(arguments.profiles or resources.directory("models") / pipeline.PROFILES)
 
 
 def _texts(inputs: Sequence[str]) -> Iterator[tuple[str, str]]:

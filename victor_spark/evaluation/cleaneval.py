@@ -17,7 +17,7 @@ import numpy as np
 from victor_spark.blocks import Int32
 from victor_spark.evaluation.measures import Overlap
 from victor_spark.kernels import matching as kernel
-from victor_spark.kernels import views
+from victor_spark.kernels import num, views
 
 _MARKER: Final = re.compile(r"<(/?)([phl])\s*>", re.IGNORECASE)
 _WRAPPER: Final = re.compile(r"\s*<text\b[^>]*>|</text\s*>\s*$", re.IGNORECASE)
@@ -116,39 +116,39 @@ def matching_blocks(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
     and there is no empty last one. The time is nearly linear, so whole pages compare by character.
     """
     found = _found(a, b)
-    rows = found[np.argsort(found[:, 0], kind="stable")]
-    if not len(rows):
-        return rows
-    apart = (rows[1:, :2] != rows[:-1, :2] + rows[:-1, 2:]).any(axis=1)
+    starts, others, lengths = found[:, np.argsort(found[num.FOUND_A], kind="stable")]
+    if not len(lengths):
+        return found.T
+    apart = (starts[1:] != starts[:-1] + lengths[:-1]) | (others[1:] != others[:-1] + lengths[:-1])
     first = np.flatnonzero(np.concatenate([[True], apart]))
-    lengths = np.add.reduceat(rows[:, 2], first)
-    return np.column_stack([rows[first, :2], lengths]).astype(np.int32)
+    rows = (starts[first], others[first], np.add.reduceat(lengths, first))
+    return np.column_stack(rows).astype(np.int32)
 
 
 def n_matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
     """The number of tokens in the matching blocks."""
-    return int(_found(a, b)[:, 2].sum())
+    return int(_found(a, b)[num.FOUND_LENGTH].sum())
 
 
 def _found(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
-    """The kernel's blocks, shape (n, 3), in no order."""
+    """The kernel's blocks in no order, a column a block: rows num.FOUND."""
     left, right, n_symbols = _symbols(a, b)
     short, long = sorted((len(left), len(right)))
-    found = np.empty((3, short), np.int32)
+    found = np.empty((len(num.FOUND), short), np.int32)
     if not short:
-        return found.T
+        return found
     arrays = views(
         left,
         right,
         np.full(n_symbols, -1, np.int32),
-        np.empty((4, 2 * short + 2), np.int32),
-        np.empty((3, 3 * short + 4), np.int32),
-        np.empty((4, long + 1), np.int32),
-        np.empty((4, short + 2), np.int32),
+        np.empty((len(num.STATE), 2 * short + 2), np.int32),
+        np.empty((len(num.EDGE), 3 * short + 4), np.int32),
+        np.empty((len(num.ENDS), long + 1), np.int32),
+        np.empty((len(num.PENDING), short + 2), np.int32),
         found,
     )
     n = kernel.match(*arrays)
-    return found[:, :n].T
+    return found[:, :n]
 
 
 def _symbols(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[Int32, Int32, int]:

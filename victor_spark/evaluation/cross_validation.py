@@ -21,15 +21,12 @@ from victor_spark.blocks import OTHER, Bool, Cleaner, Float64, Int32, Scores, UI
 from victor_spark.errors import UsageError
 from victor_spark.evaluation import labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
-from victor_spark.evaluation.measures import Counts, Interval, Overlap
+from victor_spark.evaluation.measures import ALL, Counts, Interval, Overlap
 from victor_spark.logs import track
 from victor_spark.model import decision
 
 Train: TypeAlias = Callable[[Sequence[LabelledPage]], Mapping[str, Cleaner]]
 """Trains on these pages: the resulting cleaners by name."""
-
-ALL: Final = "all"
-"""Name of the row over all pages, beside those of the sets."""
 
 OUT_OF_FOLD: Final = "out_of_fold.jsonl.gz"
 

@@ -16,14 +16,13 @@ from victor_spark.blocks import Float64
 from victor_spark.errors import InputError
 from victor_spark.evaluation import contained, gold, measures, measuring
 from victor_spark.evaluation.gold import GoldPage, Source
-from victor_spark.evaluation.measures import Counts, ThresholdCurve
+from victor_spark.evaluation.measures import ALL, Counts, ThresholdCurve
 from victor_spark.evaluation.measuring import BLOCKS, Measurement, Plan
 from victor_spark.logs import track
 
 SECONDS: Final = 120.0
 """How long a cleaner may take for one page, its measures included."""
 
-ALL: Final = "all"
 UNKNOWN: Final = "unknown"
 
 GROUPINGS: Final[Mapping[str, Callable[[Measurement], str]]] = {

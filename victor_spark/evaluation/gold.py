@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 
 from victor_spark.errors import InputError, UsageError
 from victor_spark.evaluation import cleaneval
-from victor_spark.hosts import host_name, registered_domain
+from victor_spark.hosts import host_name, site_of_host
 from victor_spark.html.charset import decode
 
 _ENDINGS: Final = (".jsonl", ".jsonl.xz")
@@ -86,8 +86,8 @@ def site_of(host: str | None, url: str | None, html: str) -> str | None:
     if not name and (own := _OWN_ADDRESS.search(html)):
         name = own[own.lastindex or 0]
     if name:
-        return registered_domain(name) or name
-    linked = Counter(registered_domain(host) or host for host in _LINKED.findall(html))
+        return site_of_host(name)
+    linked = Counter(map(site_of_host, _LINKED.findall(html)))
     return linked.most_common(1)[0][0] if linked else None
 
 

@@ -19,6 +19,9 @@ from victor_spark.blocks import LABELS, OTHER, Float64, UInt8
 SHINGLE: Final = 4
 """Words in a shingle, as in the article extraction benchmark."""
 
+ALL: Final = "all"
+"""The name of the group of all pages."""
+
 THRESHOLDS: Final = np.linspace(0.01, 0.99, 99)
 
 Counts: TypeAlias = npt.NDArray[np.intp]

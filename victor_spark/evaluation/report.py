@@ -17,9 +17,9 @@ from markupsafe import Markup
 
 from victor_spark import configuration, resources, scripts
 from victor_spark.evaluation import cleaneval, evaluate, measures, measuring, pictures
-from victor_spark.evaluation.evaluate import ALL, Gold, Table
+from victor_spark.evaluation.evaluate import Gold, Table
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.measures import Interval
+from victor_spark.evaluation.measures import ALL, Interval
 from victor_spark.evaluation.measuring import BLOCKS, Measurement, Plan
 
 _TEMPLATE: Final = Path(__file__).with_name("report.html")

@@ -16,6 +16,7 @@ Lengths are in characters, one of a script written without spaces counting three
 """
 
 import re
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -173,7 +174,7 @@ def features(page: Page, joined: Lines) -> Features:
 
 def weighted_lengths(blocks: Blocks) -> Float64:
     """Characters per block, those of unspaced scripts counted UNSPACED_WEIGHT times."""
-    unspaced = (properties()[np.minimum(blocks.points, 0x10FFFF)] & UNSPACED) != 0
+    unspaced = (properties()[np.minimum(blocks.points, sys.maxunicode)] & UNSPACED) != 0
     before = np.concatenate([[0], np.cumsum(unspaced)])
     n_unspaced = before[blocks.text_end] - before[blocks.text_start]
     length = blocks.text_end - blocks.text_start + (UNSPACED_WEIGHT - 1) * n_unspaced

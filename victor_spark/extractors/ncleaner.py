@@ -18,6 +18,7 @@ one a context, are all there is to store.
 
 import io
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -25,17 +26,25 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import OTHER, Blocks, Bool, Cleaner, Float32, Float64, Page, Scores, UInt32
+from victor_spark.blocks import (
+    OTHER,
+    Blocks,
+    Bool,
+    Cleaner,
+    Float32,
+    Float64,
+    Int64,
+    Page,
+    Scores,
+    UInt16,
+    UInt32,
+)
 from victor_spark.errors import ModelError
 from victor_spark.html.characters import properties
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, UNSPACED, WHITE
 
 FORMAT: Final = 1
 _MAX_LOG_ODDS: Final = 30.0
-
-
-Int64 = npt.NDArray[np.int64]
-UInt16 = npt.NDArray[np.uint16]
 
 EDGE, SPACE, RARE_OTHER, RARE_LETTER, RARE_DIGIT, RARE_PUNCTUATION, RARE_UNSPACED = range(7)
 N_RESERVED: Final = 7
@@ -44,7 +53,6 @@ MAX_CHARACTERS: Final = 0xFFFF - N_RESERVED
 
 _RARE: Final = np.array([RARE_OTHER, RARE_LETTER, RARE_DIGIT, RARE_PUNCTUATION, SPACE], dtype=np.uint16)
 """Class of a character (html.characters) → symbol."""
-_NO_CHARACTER: Final = 0x10FFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,7 @@ class Segments:
 
 
 def symbol_table(characters: UInt32, *, lexical: bool) -> UInt16:
-    """Code point → symbol, shape (0x110000,); `characters` are those with a symbol of their own.
+    """Code point → symbol, shape (N_CODE_POINTS,); `characters` are those with a symbol of their own.
 
     Non-lexical (Lejeune and Zhu 2018, section 3.4): every letter is the letter `a`, every digit `0`.
     """
@@ -102,7 +110,7 @@ def _joined(blocks: Blocks, table: UInt16, begins: Bool) -> tuple[Int64, Int64]:
     symbols = np.full(int(ends[-1]) + 1 if len(ends) else 1, EDGE, dtype=np.int64)
     within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # 0, 1, …
     points = blocks.points[np.repeat(blocks.text_start, lengths) + within]
-    symbols[np.repeat(starts, lengths) + within] = table[np.minimum(points, _NO_CHARACTER)]
+    symbols[np.repeat(starts, lengths) + within] = table[np.minimum(points, sys.maxunicode)]
     symbols[starts[before == 1] - 1] = SPACE
     return symbols, starts
 
@@ -243,7 +251,7 @@ def _is_sound(model: Model) -> bool:
     return (
         characters.dtype == np.uint32
         and len(characters) <= MAX_CHARACTERS
-        and bool((characters <= _NO_CHARACTER).all())
+        and bool((characters <= sys.maxunicode).all())
         and all(array.shape == (size,) and np.isfinite(array).all() for array, size in sizes)
         and all(len(keys) and (np.diff(keys) > 0).all() for keys in (ratios.bigram_keys, ratios.trigram_keys))
     )

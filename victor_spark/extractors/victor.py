@@ -65,7 +65,7 @@ def scores(probabilities: Float64, blocks: Blocks, decide: Decision = decide) ->
     return Scores(probabilities, kept, expected_f1, headline=headline)
 
 
-SITE_MODEL: Final = "sites/model.json"
+SITE_MODEL: Final = f"sites/{evidence.FILE_NAME}"
 SITE_TABLE: Final = "site-table"
 """The names of the site model, and of the list of a table's files, among the models of a run."""
 

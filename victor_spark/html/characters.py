@@ -34,8 +34,7 @@ def properties() -> npt.NDArray[np.uint8]:
         for start, end in ranges:
             part = table[start : end + 1]
             part[(part & num.CLASS_MASK) == num.LETTER] |= flag
-    white = [point for point in range(0x3001) if chr(point).isspace()]
-    table[white] = num.WHITE
+    table[[ord(white) for white in scripts.WHITE_SPACE]] = num.WHITE
     table[[ord(mark) for mark in _SENTENCE_ENDS]] |= num.SENTENCE_END
     table[[ord(mark) for mark in _CLOSING_EXTRA]] |= num.CLOSING
     return table

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5
 
 from victor_spark.kernels import source as kernel
-from victor_spark.scripts import characters
+from victor_spark.scripts import BROWSER_CODECS, characters
 
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -22,21 +22,6 @@ _META: Final = re.compile(
 )
 """Searched in lower case: a pattern that begins with one fixed letter is found ten times faster."""
 _META_WINDOW: Final = 4096
-
-_SUPERSETS: Final = {
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "tis-620": "cp874",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "big5": "big5hkscs",
-    "iso2022_jp": "iso2022_jp_ext",
-}
-"""Codecs that browsers read as a superset of what they say (WHATWG encoding standard, section 4.2)."""
 
 _NAMES: Final = {
     "cp866": "ibm866",
@@ -217,7 +202,7 @@ def _codec(label: str) -> str | None:
         return None
     if not getattr(info, "_is_text_encoding", True) or info.name in _NOT_FOR_PAGES:
         return None
-    return _SUPERSETS.get(info.name, info.name)
+    return BROWSER_CODECS.get(info.name, info.name)
 
 
 def name(codec: str) -> str:

@@ -11,12 +11,13 @@ from typing import Final
 
 import numpy as np
 
-from victor_html.elements import FNV_PRIME, fnv1a, open_table
+from victor_html.elements import fnv1a, open_table
 from victor_spark.blocks import CODE, Blocks, Bool, Int32, UInt8, UInt32
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, has, tables
 from victor_spark.kernels import listings as kernel
 from victor_spark.kernels import text_of, views
+from victor_spark.kernels.num import NAMED_AROUND, NAMED_END, hashed
 
 _NUMBERS, _CODE, _GUTTER, _LINES, _FRAGMENT, _CELL, _BUTTON, _HIDDEN = (1 << bit for bit in range(8))
 _WORDS: Final = {
@@ -40,7 +41,7 @@ one line); it is a button, or hidden until a reader points at the code."""
 def _hash(name: str) -> int:
     """A word, or two joined by a +, as the scan computes it."""
     first, *second = map(fnv1a, name.split("+"))
-    return ((first ^ second[0]) * FNV_PRIME) & 0xFFFFFFFF if second else first
+    return hashed(first, second[0]) if second else first
 
 
 _KINDS: Final = {_hash(name): kind for kind, names in _WORDS.items() for name in names.split()}
@@ -66,7 +67,8 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
         for first, stop in rows.tolist():
             left_out[first:stop] = True
     kinds = np.empty(blocks.named_elements.shape[1], dtype=np.uint8)
-    all_kinds = kernel.kinds(*views(blocks.named_elements[1], blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
+    ends = blocks.named_elements[NAMED_END]
+    all_kinds = kernel.kinds(*views(ends, blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
     if blocks.listing.any():
         blocks = _with_gaps(blocks, html)
     elif not (all_kinds & (_LINES | _FRAGMENT | _CELL) or left_out.any()) and not (
@@ -115,7 +117,7 @@ def _buttons(blocks: Blocks, kinds: UInt8) -> Bool:
     named = kinds & _HIDDEN > 0
     if (kinds & _BUTTON).any():
         inside = np.zeros(len(kinds), dtype=np.int32)
-        kernel.count_inside(*views(blocks.named_elements[0], blocks.named, inside))
+        kernel.count_inside(*views(blocks.named_elements[NAMED_AROUND], blocks.named, inside))
         named |= (kinds & _BUTTON > 0) & (inside == 1)
     lengths = blocks.text_end - blocks.text_start
     is_button = (blocks.containers & np.uint64(BIT["button"])) > 0
@@ -170,7 +172,7 @@ def _named_so(blocks: Blocks, kinds: list[int], numbers: dict[int, range]) -> tu
     An element named so must hold numbers only, and code must follow it, or precede it in the same listing.
     """
     n = len(kinds)
-    around: list[int] = blocks.named_elements[0].tolist()
+    around: list[int] = blocks.named_elements[NAMED_AROUND].tolist()
     named, outer, lines = ([0] * n for _ in range(3))  # the nearest elements of a kind; the named one around
     for element in range(1, n):
         kind, up = kinds[element], around[element]

@@ -13,8 +13,7 @@ from victor_spark.blocks import AFTERWARDS, COLUMNS, LATER, ROWS, Blocks, UInt8,
 from victor_spark.html import listings
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, tables, words
-from victor_spark.kernels import content, markup, text_of, views
-from victor_spark.kernels.num import ELEMENTS, NAMED_ELEMENTS, POINTS_PER_WORD, STACK
+from victor_spark.kernels import content, markup, num, text_of, views
 
 
 def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
@@ -51,7 +50,7 @@ def segment(html: str, source_elements: UInt8 | None = None) -> Blocks:
         hints=room.hints[:, :n_blocks].copy(),
         elements=room.elements[:, : n_elements + 1].copy(),
         named_elements=named_elements,
-        name_words=room.name_words[: named_elements[1, n_named]].copy(),
+        name_words=room.name_words[: named_elements[num.NAMED_END, n_named]].copy(),
         source_elements=(
             in_source(html.encode("utf-8", "replace")) if source_elements is None else source_elements
         ),
@@ -70,21 +69,21 @@ class _Room:
         self.points = np.empty(n_points, dtype=np.uint32)
         self.rows = np.empty((_N_SCANNED, n), dtype=np.int32)
         self.containers = np.empty(n, dtype=np.uint64)
-        self.paths = np.empty((2, n), dtype=np.uint64)
+        self.paths = np.empty((len(num.PATH), n), dtype=np.uint64)
         self.hints = np.empty((len(GROUPS), n), dtype=np.uint8)
-        self.elements = np.empty((len(ELEMENTS), n), dtype=np.int32)
-        self.named_elements = np.empty((len(NAMED_ELEMENTS), n), dtype=np.int32)
-        self.name_words = np.empty(n_points // POINTS_PER_WORD + 1, dtype=np.uint32)
+        self.elements = np.empty((len(num.ELEMENTS), n), dtype=np.int32)
+        self.named_elements = np.empty((len(num.NAMED_ELEMENTS), n), dtype=np.int32)
+        self.name_words = np.empty(n_points // num.POINTS_PER_WORD + 1, dtype=np.uint32)
         self.text = np.empty(n_points + n, dtype=np.uint32)
         stacks = (
-            np.empty((n, len(STACK)), dtype=np.int32),
+            np.empty((n, len(num.STACK)), dtype=np.int32),
             np.empty(n, dtype=np.uint64),
-            np.empty((n, 2), dtype=np.uint64),
+            np.empty((n, len(num.PATH)), dtype=np.uint64),
             np.empty((n, len(GROUPS)), dtype=np.int32),
         )
         values = (
-            np.empty((_KEPT_VALUES, 3), dtype=np.int32),
-            np.empty((_KEPT_VALUES, 2), dtype=np.uint64),
+            np.empty((_KEPT_VALUES, len(num.KEPT_VALUE)), dtype=np.int32),
+            np.empty((_KEPT_VALUES, len(num.KEPT_BITS)), dtype=np.uint64),
             np.empty((_KEPT_VALUES, _MOST_NAME_WORDS), dtype=np.uint32),
         )
         self._scan = markup.Scan(

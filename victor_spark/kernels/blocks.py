@@ -11,6 +11,7 @@ from cython.cimports.victor_spark.kernels import num
 from victor_spark.kernels.num import ALL_64_BITS, MIXER
 
 num.check()
+assert num.MAX_ORIGINS == 8  # the size of an array
 assert num.ROW_N_OTHER == num.ROW_N_LETTERS + 4
 assert num.ROW_N_OTHER_TOKENS == num.ROW_N_ALPHA_TOKENS + 3
 
@@ -111,6 +112,7 @@ def of_page(
 @cython.ccall
 def of_blocks(
     counts: cython.const[cython.int][:, ::1],
+    n_words: cython.const[cython.int][::1],
     containers: cython.const[cython.ulonglong][::1],
     hints: cython.const[cython.uchar][:, ::1],
     of_block: cython.const[cython.int][::1],
@@ -126,7 +128,8 @@ def of_blocks(
     """Fills `rows`: one for each container, each row of `hints`, each count, and the ratios of counts.
 
     `counts` are blocks.ROWS, `features` the numbers of those that are features themselves. `counts`,
-    `containers`, `hints`, `of_block` and `rows` are of the blocks from `first` on, the other columns of all.
+    `n_words`, `containers`, `hints`, `of_block` and `rows` are of the blocks from `first` on, the other
+    columns of all.
     Returns how many rows.
     """
     n: cython.Py_ssize_t = containers.shape[0]
@@ -146,11 +149,7 @@ def of_blocks(
         r += 1
     for i in range(n):
         n_chars: cython.double = counts[num.ROW_TEXT_END, i] - counts[num.ROW_TEXT_START, i]
-        words: cython.double = (
-            counts[num.ROW_N_ALPHA_TOKENS, i]
-            + counts[num.ROW_N_NUM_TOKENS, i]
-            + counts[num.ROW_N_MIX_TOKENS, i]
-        )
+        words: cython.double = n_words[i]
         tokens: cython.double = words + counts[num.ROW_N_OTHER_TOKENS, i]
         tokens = max(tokens, 1.0)
         for k in range(num.ROW_N_OTHER - num.ROW_N_LETTERS + 1):
@@ -340,7 +339,7 @@ def origins(
     n: cython.Py_ssize_t = numbers.shape[0]
     highest: cython.double = 0.0
     total: cython.double = 0.0
-    logits = cython.declare(cython.double[16])  # at least as many as there are collections
+    logits = cython.declare(cython.double[8])
     for k in range(weights.shape[0]):
         logits[k] = weights[k, n]
         for e in range(n):

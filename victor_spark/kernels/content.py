@@ -9,6 +9,7 @@ from cython.cimports.victor_spark.kernels import num
 from victor_spark.kernels.num import ALL_64_BITS, FNV_64_PRIME, FNV_64_SEED
 
 num.check()
+assert num.N_TOKEN_KINDS == 5  # the size of an array
 
 _SEED = cython.declare(cython.ulonglong, FNV_64_SEED)
 _PRIME = cython.declare(cython.ulonglong, FNV_64_PRIME)
@@ -65,7 +66,7 @@ def _measure(
 ) -> cython.int:
     """Fills the columns of one block."""
     i: cython.Py_ssize_t
-    n_tokens = cython.declare(cython.int[5])  # num.N_TOKEN_KINDS
+    n_tokens = cython.declare(cython.int[5])
     n_letters = n_digits = n_punctuation = n_white = n_other = 0
     n_unspaced = n_sentences = 0
     for token in range(num.N_TOKEN_KINDS):

@@ -8,6 +8,7 @@ from cython.cimports.libc.math import exp, log
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
+assert num.N_LABELS == 3  # sums over labels are written out, and sizes of arrays are
 
 _LEAST_CONTENT = cython.declare(cython.double, 1e-300)  # of a divisor
 
@@ -112,17 +113,19 @@ def forward_backward(
         for to in range(num.N_LABELS):
             step[num.N_LABELS * label + to] = exp(transitions[label, to])
     for i in range(n):
-        highest: cython.double = max(states[i, 0], states[i, 1], states[i, 2])
+        highest: cython.double = max(
+            states[i, num.LABEL_HEADER], states[i, num.LABEL_TEXT], states[i, num.LABEL_OTHER]
+        )
         for label in range(num.N_LABELS):
             states[i, label] = exp(states[i, label] - highest)
             product[label] = states[i, label]
             if i:
                 product[label] *= (
-                    marginals[i - 1, 0] * step[label]
-                    + marginals[i - 1, 1] * step[num.N_LABELS + label]
-                    + marginals[i - 1, 2] * step[2 * num.N_LABELS + label]
+                    marginals[i - 1, num.LABEL_HEADER] * step[num.LABEL_HEADER * num.N_LABELS + label]
+                    + marginals[i - 1, num.LABEL_TEXT] * step[num.LABEL_TEXT * num.N_LABELS + label]
+                    + marginals[i - 1, num.LABEL_OTHER] * step[num.LABEL_OTHER * num.N_LABELS + label]
                 )
-        total: cython.double = product[0] + product[1] + product[2]
+        total: cython.double = product[num.LABEL_HEADER] + product[num.LABEL_TEXT] + product[num.LABEL_OTHER]
         for label in range(num.N_LABELS):
             marginals[i, label] = product[label] / total
     for i in range(n - 2, -1, -1):
@@ -130,12 +133,16 @@ def forward_backward(
             product[label] = back[label] * states[i + 1, label]
         for label in range(num.N_LABELS):
             at = num.N_LABELS * label
-            back[label] = step[at] * product[0] + step[at + 1] * product[1] + step[at + 2] * product[2]
-        total = back[0] + back[1] + back[2]
+            back[label] = (
+                step[at + num.LABEL_HEADER] * product[num.LABEL_HEADER]
+                + step[at + num.LABEL_TEXT] * product[num.LABEL_TEXT]
+                + step[at + num.LABEL_OTHER] * product[num.LABEL_OTHER]
+            )
+        total = back[num.LABEL_HEADER] + back[num.LABEL_TEXT] + back[num.LABEL_OTHER]
         for label in range(num.N_LABELS):
             back[label] /= total
             product[label] = marginals[i, label] * back[label]
-        total = product[0] + product[1] + product[2]
+        total = product[num.LABEL_HEADER] + product[num.LABEL_TEXT] + product[num.LABEL_OTHER]
         for label in range(num.N_LABELS):
             marginals[i, label] = product[label] / total
     return 0

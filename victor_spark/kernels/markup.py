@@ -18,7 +18,6 @@ if cython.compiled:
 num.check()
 
 _N_OUTER = cython.declare(cython.int, 2)  # html and body, whose classes name the page on many sites
-_FARTHEST = cython.declare(cython.int, 255)  # how many elements up a hint is, at most
 # FNV-1a: of 32 bits for words and names, of 64 for paths and classes.
 _SEED = cython.declare(cython.uint, FNV_SEED)
 _PRIME = cython.declare(cython.ulonglong, FNV_64_PRIME)
@@ -204,7 +203,7 @@ class Scan:
 
     Filled are, a column a block, its `rows` of blocks.ROWS, `containers`, `paths` (a hash of the ancestors'
     tags and one of their tags and classes) and `hints[g]` (how many elements up the nearest ancestor with a
-    word of group g is; 0: the innermost, 255: none). `elements[0, e]` is the block-level element around
+    word of group g is; 0: the innermost, NO_HINT: none). `elements[0, e]` is the block-level element around
     block-level element e (0: none), `elements[1, e]` the last one inside e; `named_elements[0, e]` the named
     element around named element e, `named_elements[1, e]` the end of its words in `name_words`, where those
     of e + 1 begin: hashes of different words and of pairs of them, 32 at most. `text` is the
@@ -325,7 +324,7 @@ class Scan:
         self.n_div = self.n_td = self.n_parent_block = self.n_named = self.n_listing = 0
         self.split_p = self.split_br = self.split_hr = self.split_inline = self.split_block = 0
         for group in range(self.hints.shape[0]):
-            self.stack_hints[0, group] = -_FARTHEST
+            self.stack_hints[0, group] = -num.NO_HINT
         self.elements[num.ELEMENTS_OUTER, 0] = self.elements[num.ELEMENTS_LAST_INSIDE, 0] = 0
         self.named_elements[num.NAMED_AROUND, 0] = self.named_elements[num.NAMED_END, 0] = 0
         for value in range(self.kept_values.shape[0]):
@@ -412,7 +411,9 @@ class Scan:
         self.paths[num.PATH_CLASSES, block] = self.class_path
         for g in range(self.hints.shape[0]):
             distance = self.depth - self.stack_hints[self.hint_row, g]
-            self.hints[g, block] = cython.cast(cython.uchar, distance if distance < _FARTHEST else _FARTHEST)
+            self.hints[g, block] = cython.cast(
+                cython.uchar, distance if distance < num.NO_HINT else num.NO_HINT
+            )
         self.n_blocks += 1
         self.text[text_end] = ord("\n")
         self.n_text = text_end + 1

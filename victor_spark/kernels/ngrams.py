@@ -34,6 +34,7 @@ LEAF = 1
 MAX_LANGUAGES = 255
 _GOLDEN = cython.declare(cython.ulonglong, GOLDEN)
 _AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # trigrams that are looked up together
+assert _AT_ONCE == 64  # the size of arrays
 
 
 @cython.ccall
@@ -136,7 +137,7 @@ def score_trigrams(
     size: cython.uint = cython.cast(cython.uint, folding.shape[0])
     flags: cython.uint = 0
     not_composed: cython.uint = NOT_COMPOSED
-    keys = cython.declare(cython.ulonglong[64])  # _AT_ONCE
+    keys = cython.declare(cython.ulonglong[64])
     for segment in range(starts.shape[0]):
         a = b = space
         n = 0
@@ -180,7 +181,7 @@ def _add_gains(
     segment: cython.Py_ssize_t,
 ) -> cython.int:
     """Adds the entries of _AT_ONCE trigrams at most, so that the waits for memory overlap."""
-    found = cython.declare(cython.ulonglong[64])  # _AT_ONCE
+    found = cython.declare(cython.ulonglong[64])
     heads = cython.declare(cython.int[64])
     mask: cython.ulonglong = slots.shape[0] - 1
     for m in range(n_keys):

@@ -5,7 +5,7 @@ Kernels take them from here uncompiled. Compiled, they are constants of C: setup
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from victor_html import elements
 from victor_html import num as parser
@@ -45,14 +45,19 @@ LOOKS: Final = ("blank", "space", "high", "letter", "doubtful")
 """U+0020; any white space; beyond ASCII, but no typographic sign and no space; a letter or mark; a character
 that every word has which ftfy finds bad: an uncommon one, with another high one beside it."""
 
-ELEMENTS: Final = ("outer", "last_inside")
+ELEMENTS_OUTER, ELEMENTS_LAST_INSIDE = ELEMENTS = range(2)
 """Rows of `Blocks.elements`: the block-level element around an element, and the last one inside it."""
-NAMED_ELEMENTS: Final = ("around", "end")
+NAMED_AROUND, NAMED_END = NAMED_ELEMENTS = range(2)
 """Rows of `Blocks.named_elements`: the named element around one, and the end of its words in `name_words`."""
 POINTS_PER_WORD: Final = 4
 """`Blocks.name_words` has room for a word in this many code points of a page; what is beyond is left out."""
 NAME_SUMS: Final = ("all", "highest", "lowest", "fading", "innermost")
 """Weights of the named elements around a block: all, the extremes, near ones counting more, the innermost."""
+PATH_TAGS, PATH_CLASSES = PATH = range(2)
+"""Rows of the hashes of ancestors: `Blocks.path` and `Blocks.class_path`."""
+KEPT_START, KEPT_LENGTH, KEPT_N_WORDS = KEPT_VALUE = range(3)
+KEPT_GROUPS, KEPT_CLASSES = KEPT_BITS = range(2)
+"""Columns of the values that markup.Scan keeps: where one stands, its words; what these say."""
 
 PLACES: Final = ("block", "element", "element_1", "element_2", "element_3", "path", "class")
 """Of a paragraph: its first block, the element it begins in and the three around that, path and class kin."""
@@ -66,6 +71,11 @@ SCRATCH: Final = (
 )
 """Of a paragraph: words outside links, share of words in links, running totals, its value in a run; of a kin:
 paragraphs, words, words in links."""
+RUN_FIRST, RUN_LAST = RUN = range(2)
+"""Of a run of paragraphs: the first and the last one."""
+TWINS_FIRST, TWINS_COUNT = TWINS = range(2)
+"""Of a block: the first one with the same letters; how many there are."""
+RATIO_DIV, RATIO_TD = GROUP_RATIOS = range(2)
 
 MASSES: Final = ("content", "words")
 """Of a paragraph: its words that are likely content, and its words."""
@@ -75,6 +85,15 @@ GUESS_ELEMENTS: Final = ("content", "words", "content_up_to", "words_up_to")
 """Of a block-level element: `MASSES` inside it, and running totals of them."""
 LEVELS: Final = 64
 """Into how many levels probabilities are put: blocks of a level are kept or dropped together."""
+MAX_TREE_DEPTH: Final = 16
+TREES_AT_ONCE: Final = 4
+"""Trees: how deep they are at most, and how many are evaluated together."""
+MAX_ORIGINS: Final = 8
+"""The most collections with weights (model.weights): those with most pages."""
+NO_HINT: Final = 255
+"""Of `Blocks.hints`: no element within 254 around the block is named so."""
+LONGEST_NGRAM: Final = 5
+"""Of the profiles of languages, in characters."""
 
 # Features in the order of their rows, under their published names.
 RATIOS: Final = (
@@ -121,6 +140,38 @@ FARTHEST: Final = 1000
 NO_PARAGRAPH: Final = -1
 """The value for a missing paragraph."""
 
+ANYWHERE, BEGINS_LINE, ENDS_LINE, FILLS_LINES = range(4)
+"""Edges of a token or string that are those of a line: bits."""
+
+# Of the kernel `repeats`: open intervals of the LCP array, repeats, and where they stand.
+OPEN_FIRST, OPEN_LENGTH, OPEN_KNOWN, OPEN_BEFORE = OPEN = range(4)
+REPEAT_FIRST, REPEAT_LAST, REPEAT_LENGTH, REPEAT_DOCUMENTS = REPEAT = range(4)
+STANDING_ALL, STANDING_BEGIN, STANDING_END, STANDING_BOTH = range(4)
+STANDING_IN_BEGIN, STANDING_IN_END, STANDING_IN_BOTH, STANDING_FIRST = range(4, 8)
+N_STANDING: Final = 8
+
+# Work space of the kernel `matching`.
+STATE_LENGTH, STATE_LINK, STATE_EDGE, STATE_END = STATE = range(4)
+EDGE_SYMBOL, EDGE_TARGET, EDGE_NEXT = EDGE = range(3)
+ENDS_A, ENDS_B, ENDS_NEXT, ENDS_LENGTH = ENDS = range(4)
+PENDING_A_LOW, PENDING_A_HIGH, PENDING_B_LOW, PENDING_B_HIGH = PENDING = range(4)
+FOUND_A, FOUND_B, FOUND_LENGTH = FOUND = range(3)
+THRESHOLD_POSITION, THRESHOLD_PAIR = THRESHOLD = range(2)
+ALIGNED_ROW, ALIGNED_SCORE, ALIGNED_PAIR = ALIGNED = range(3)
+
+
+class Stated(NamedTuple):
+    """A tag that states something about the page: see kernels.statements."""
+
+    kind: int
+    start: int
+    end: int
+    rank: int
+    first: int
+    first_end: int
+    second: int
+    second_end: int
+
 
 def numbered(prefix: str, names: Iterable[str]) -> dict[str, int]:
     """The names as those of constants, each with its place."""
@@ -133,23 +184,15 @@ NUMBERS: Final = parser.named(
     {f"TAG_{name.upper()}": 1 << bit for bit, name in enumerate(TAG_FLAGS)},
     numbered("ROW_", blocks.ROWS),
     numbered("LABEL_", blocks.LABELS),
-    numbered("", ("collapsed", "lines", "prose", "code")),
+    numbered("", blocks.WHITE_SPACE),
     {f"WIDTH_{name.upper()}": len(f"&{name};") for name in ENTITIES},
     numbered("STACK_", STACK),
-    numbered("PATH_", ("tags", "classes")),
-    numbered("KEPT_", ("start", "length", "n_words")),
-    numbered("KEPT_", ("groups", "classes")),
-    numbered("ELEMENTS_", ELEMENTS),
-    numbered("NAMED_", NAMED_ELEMENTS),
     numbered("NAMES_", NAME_SUMS),
     numbered("PLACE_", PLACES),
     numbered("SUM_", SUMS),
     numbered("ELEMENT_", ELEMENT_SUMS),
     numbered("SCRATCH_", SCRATCH),
-    numbered("RUN_", ("first", "last")),
     numbered("SPAN_", ("most", "cost", "link_cost")),
-    numbered("TWINS_", ("first", "count")),
-    numbered("RATIO_", ("div", "td")),
     numbered("", RATIOS),
     numbered("PARAGRAPH_", PARAGRAPH),
     numbered("WINDOW_", WINDOW),
@@ -172,31 +215,19 @@ NUMBERS: Final = parser.named(
     numbered("DOWN_TO_", ("all", "kept")),
     # Of the kernel `ngrams`: where fields of a slot and an entry begin, and how wide they are, as masks.
     {"FINGERPRINT_AT": 34, "ENTRIES_AT": 10, "ENTRIES_MASK": 0xFFFFFF, "COUNT_MASK": 1023},
-    {"LANGUAGE_AT": 8, "GAIN_MASK": 255, "POINT_MASK": 0x1FFFFF, "LONGEST_NGRAM": 5},
+    {"LANGUAGE_AT": 8, "GAIN_MASK": 255, "POINT_MASK": 0x1FFFFF},
     numbered("TOKEN_", ("none", "alpha", "num", "mix", "other")),
     # Of the kernel `statements`: a name that it looks for, and a tag that it found.
     numbered("NAME_", ("letters", "pair", "rank")),
-    numbered("STATED_", ("kind", "start", "end", "rank", "first", "first_end", "second", "second_end")),
-    # Of the kernel `tokens`: edges of a token that are those of a line, the end of one; kinds of characters.
-    {"BEGINS_LINE": 1, "ENDS_LINE": 2, "ENDS_TOKEN": 1},
+    numbered("STATED_", Stated._fields),
+    # Of the kernel `tokens`: the end of one; kinds of characters.
+    {"ENDS_TOKEN": 1},
     numbered("VISIT_", ("node", "position")),
     numbered("KEY_", ("one", "two")),
     numbered("", ("between_white", "between_newline", "inside")),
     # Of the kernel `letters`: bits of a character, and what is counted.
     {f"LOOKS_{name.upper()}": 1 << bit for bit, name in enumerate(LOOKS)},
     numbered("CENSUS_", ("replaced", "controls", "high", "read_twice", "begun")),
-    # Work space of the kernel `matching`.
-    numbered("STATE_", ("length", "link", "edge", "end")),
-    numbered("EDGE_", ("symbol", "target", "next")),
-    numbered("ENDS_", ("a", "b", "next", "length")),
-    numbered("PENDING_", ("a_low", "a_high", "b_low", "b_high")),
-    numbered("FOUND_", ("a", "b", "length")),
-    numbered("THRESHOLD_", ("position", "pair")),
-    numbered("ALIGNED_", ("row", "score", "pair")),
-    # Of the kernel `repeats`: open intervals of the LCP array, repeats, and where they stand.
-    numbered("OPEN_", ("first", "length", "known", "before")),
-    numbered("REPEAT_", ("first", "last", "length", "documents")),
-    numbered("STANDING_", ("all", "begin", "end", "both", "in_begin", "in_end", "in_both", "first")),
 )
 globals().update(NUMBERS)
 

@@ -108,7 +108,11 @@ def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> 
         else:
             is_other: cython.bint = first == ord("/") or _is_common(first, ord(html[start + 2]))
             name = "" if is_other else _name(html, start, n)
-            if is_other or name not in _LISTED or (name == "input" and not _is_hidden(html, start)):
+            if (
+                is_other
+                or name not in _LISTED
+                or (name == "input" and 'type="hidden"' not in html[start : _after_tag(html, start)].lower())
+            ):
                 start = html.find("<", _after_tag(html, start))
                 continue
             if name in _RAW_TEXT:
@@ -231,11 +235,6 @@ def _after_element(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, na
             else:
                 i = html.find("<", _after_tag(html, i))
     return n
-
-
-@cython.cfunc
-def _is_hidden(html: str, start: cython.Py_ssize_t) -> cython.bint:
-    return 'type="hidden"' in html[start : _after_tag(html, start)].lower()
 
 
 @cython.cfunc

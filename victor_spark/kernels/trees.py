@@ -5,8 +5,12 @@ number, and a condition is computed for all blocks at once. Cython pure Python m
 """
 
 import cython
+from cython.cimports.victor_spark.kernels import num
 
-_AT_ONCE = cython.declare(cython.Py_ssize_t, 4)  # trees
+num.check()
+assert num.MAX_TREE_DEPTH == 16  # the size of arrays
+assert num.TREES_AT_ONCE == 4  # sums are written out
+
 _WRITTEN_OUT = cython.declare(cython.Py_ssize_t, 6)  # questions that one loop asks
 
 
@@ -23,7 +27,7 @@ def _leaves(
     """Fills found[row] with each block's leaf in one tree: bit d is the result of condition d.
 
     The condition is values[features[tree, d], block] > thresholds[tree, d]; it is false for NaN. There are at
-    most 16. `uniform`: the features that have the same value for all blocks.
+    most MAX_TREE_DEPTH. `uniform`: the features that have the same value for all blocks.
     """
     n = values.shape[1]
     n_asked: cython.Py_ssize_t = 0  # conditions on features that differ between blocks
@@ -93,10 +97,11 @@ def add_values(
 ) -> cython.int:
     """Adds of_leaves[t, leaf] of all trees to each block's sum.
 
-    `uniform` (n_features) and `scratch` (4, n_blocks) are scratch space; there is at least one block.
+    `uniform` (n_features) and `scratch` (TREES_AT_ONCE, n_blocks) are scratch space; there is at least one
+    block.
     """
     n = values.shape[1]
-    whole: cython.Py_ssize_t = features.shape[0] // _AT_ONCE * _AT_ONCE
+    whole: cython.Py_ssize_t = features.shape[0] // num.TREES_AT_ONCE * num.TREES_AT_ONCE
     for feature in range(values.shape[0]):
         n_unlike: cython.int = values[feature, n - 1] != values[feature, 0]
         if n_unlike == 0:
@@ -104,16 +109,16 @@ def add_values(
                 n_unlike += values[feature, i] != values[feature, 0]
         uniform[feature] = n_unlike == 0
     for tree in range(features.shape[0]):
-        row = tree % _AT_ONCE
+        row = tree % num.TREES_AT_ONCE
         _leaves(values, features, thresholds, uniform, tree, scratch, row)
         if tree >= whole:
             for i in range(n):
                 sums[i] += of_leaves[tree, scratch[row, i]]
-        elif row == _AT_ONCE - 1 and not cython.compiled:  # stored, so rounded, one by one
+        elif row == num.TREES_AT_ONCE - 1 and not cython.compiled:  # stored, so rounded, one by one
             for i in range(n):
-                for k in range(_AT_ONCE):
+                for k in range(num.TREES_AT_ONCE):
                     sums[i] += of_leaves[tree - row + k, scratch[k, i]]
-        elif row == _AT_ONCE - 1:  # the sums go to memory and back a quarter as often
+        elif row == num.TREES_AT_ONCE - 1:  # the sums go to memory and back a quarter as often
             for i in range(n):
                 sums[i] = (
                     sums[i]

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from victor_spark.blocks import UInt32
-from victor_spark.scripts import characters
+from victor_spark.scripts import BROWSER_CODECS, characters
 
 
 class Misreading(NamedTuple):
@@ -33,11 +33,8 @@ CONTROLS: Final = Misreading("iso8859-1", "windows-1252")
 """C1 controls: signs of windows-1252 that were taken for iso-8859-1, which has none there."""
 
 EAST_ASIAN: Final = {
-    "shift_jis": "cp932",
-    "euc_jp": "euc_jp",
-    "gbk": "gb18030",
-    "big5": "big5hkscs",
-    "euc_kr": "cp949",
+    charset: BROWSER_CODECS.get(charset, charset)
+    for charset in ("shift_jis", "euc_jp", "gbk", "big5", "euc_kr")
 }
 """Multi-byte charsets → the codecs that browsers use for them."""
 

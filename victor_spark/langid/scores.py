@@ -15,15 +15,12 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from victor_spark.blocks import Float32, Int32, UInt8, UInt32, UInt64
+from victor_spark.blocks import Float32, Int32, UInt8, UInt16, UInt32, UInt64
 from victor_spark.kernels import ngrams, views
 from victor_spark.langid.normalise import folded, folding_table
 from victor_spark.langid.profiles import STEP, Profiles, packed
 from victor_spark.langid.settings import settings
-
-UInt16 = npt.NDArray[np.uint16]
 
 _ALL_LETTERS: Final = 2**31 - 1
 _LOAD: Final = 3

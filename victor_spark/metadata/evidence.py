@@ -16,6 +16,7 @@ import numpy as np
 
 from victor_spark.kernels import statements as kernel
 from victor_spark.kernels import views
+from victor_spark.kernels.num import Stated
 from victor_spark.metadata.vocabulary import vocabulary
 
 MAX_VALUE: Final = 2_000
@@ -45,14 +46,14 @@ class Evidence:
 
     def __init__(self, markup: bytes) -> None:
         self._markup = markup
-        rows = np.empty((kernel.N_KINDS * kernel.MOST, 8), dtype=np.int32)
+        rows = np.empty((kernel.N_KINDS * kernel.MOST, len(Stated._fields)), dtype=np.int32)
         source = np.frombuffer(markup, dtype=np.uint8)
         words = np.frombuffer(markup, dtype=np.uint64, count=len(markup) // 8)
         n = kernel.statements(*views(source, words, _NAMES, rows, np.zeros(kernel.N_KINDS, np.int32)))
         self._read: dict[int, list[str]] = {}
-        self._rows: defaultdict[int, list[list[int]]] = defaultdict(list)
-        for row in rows[:n].tolist():
-            self._rows[row[0]].append(row)
+        self._rows: defaultdict[int, list[Stated]] = defaultdict(list)
+        for row in map(Stated._make, rows[:n].tolist()):
+            self._rows[row.kind].append(row)
 
     @cached_property
     def meta(self) -> dict[str, list[str]]:
@@ -67,33 +68,33 @@ class Evidence:
     def _named(self, kind: int, known: dict[bytes, str]) -> dict[str, list[str]]:
         """The values of elements of a kind, by those of their names that are known."""
         found: dict[str, list[str]] = {}
-        for _, _, _, _, name, name_end, value, value_end in self._rows[kind]:
-            stated = known.get(self._markup[name:name_end].strip().lower())
-            if stated is not None and (content := _value(self._markup[value:value_end])):
-                found.setdefault(stated, []).append(content)
+        for row in self._rows[kind]:
+            name = known.get(self._markup[row.first : row.first_end].strip().lower())
+            if name is not None and (content := _value(self._markup[row.second : row.second_end])):
+                found.setdefault(name, []).append(content)
         return found
 
     @cached_property
     def language(self) -> str | None:
         """The language that the element `html` states."""
-        first = next((self._attributes(*row[1:3]) for row in self._rows[kernel.HTML]), {})
+        first = next((self._attributes(row.start, row.end) for row in self._rows[kernel.HTML]), {})
         return first.get("lang") or first.get("xml:lang")
 
     @cached_property
     def title(self) -> str | None:
         """The text of `title`."""
-        return next((self._text(row[2], b"title") for row in self._rows[kernel.TITLE]), None)
+        return next((self._text(row.end, b"title") for row in self._rows[kernel.TITLE]), None)
 
     @cached_property
     def headings(self) -> list[str]:
         """The texts of the first `h1`; "" of those without."""
-        return [self._text(row[2], b"h1") for row in self._rows[kernel.HEADING][:_MAX_HEADINGS]]
+        return [self._text(row.end, b"h1") for row in self._rows[kernel.HEADING][:_MAX_HEADINGS]]
 
     def around(self, heading: int) -> tuple[list[str], list[str]]:
         """The lines of text below one of the headings, and those just above it; none without headings."""
         for row in self._rows[kernel.HEADING][heading : heading + 1]:
-            above = self._markup[max(row[1] - _ABOVE, 0) : row[1]]
-            below = self._markup[row[2] : row[2] + _BELOW]
+            above = self._markup[max(row.start - _ABOVE, 0) : row.start]
+            below = self._markup[row.end : row.end + _BELOW]
             below = below[below.lower().find(b"</h1") + 5 :]
             return _lines(below), _lines(above[above.find(b">") + 1 :])
         return [], []
@@ -104,9 +105,9 @@ class Evidence:
         texts: list[str] = []
         left = MAX_JSON
         for row in self._rows[kernel.JSON_LD]:
-            left -= row[7] - row[6]
+            left -= row.second_end - row.second
             if left >= 0:
-                texts.append(self._markup[row[6] : row[7]].decode("utf-8", "replace"))
+                texts.append(self._markup[row.second : row.second_end].decode("utf-8", "replace"))
         return texts
 
     @cached_property
@@ -114,18 +115,18 @@ class Evidence:
         """Elements that itemprop, rel, class or id mark as an author or a date."""
         found: list[Marked] = []
         rows = self._rows[kernel.MARKED]
-        items = [start for _, start, _, attribute, *_ in rows if kernel.ATTRIBUTES[attribute] == "itemprop"]
+        items = [row.start for row in rows if kernel.ATTRIBUTES[row.rank] == "itemprop"]
         review = _REVIEW.search(self._markup, 0, items[-1]) if items else None
         of_reviews = {start for start in items if review and start > review.start()}
-        for _, start, end, attribute, value, value_end, *_ in rows:
-            if start in of_reviews:
+        for row in rows:
+            if row.start in of_reviews:
                 continue
-            name = _NAME.match(self._markup, start + 1)
+            name = _NAME.match(self._markup, row.start + 1)
             if name is not None and name[0].lower() not in _NOT_TEXT:
-                words = _value(self._markup[value:value_end]).lower()[:_MAX_MARK]
+                words = _value(self._markup[row.first : row.first_end]).lower()[:_MAX_MARK]
                 if _NOT_OF_THE_PAGE.search(words) is None:
-                    read = partial(self._stated, start, end, name[0])
-                    found.append(Marked(f"{kernel.ATTRIBUTES[attribute]}={words}", read, start))
+                    read = partial(self._stated, row.start, row.end, name[0])
+                    found.append(Marked(f"{kernel.ATTRIBUTES[row.rank]}={words}", read, row.start))
         return found
 
     @cached_property
@@ -143,7 +144,7 @@ class Evidence:
         """Where such elements begin and end, none inside another."""
         found: list[tuple[int, int]] = []
         opened: dict[bytes, int] = {}
-        headings = [row[1] for row in self._rows[kernel.HEADING]]
+        headings = [row.start for row in self._rows[kernel.HEADING]]
         for match in _APART.finditer(self._markup):
             if not match[1]:
                 opened.setdefault(match[2].lower(), match.start())
@@ -159,11 +160,11 @@ class Evidence:
     def times(self) -> list[Marked]:
         """The `time` elements."""
         found: list[Marked] = []
-        for _, start, end, *_ in self._rows[kernel.TIME]:
-            attributes = self._attributes(start, end)
+        for row in self._rows[kernel.TIME]:
+            attributes = self._attributes(row.start, row.end)
             stated = _tidy(attributes.get("datetime", ""))
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            read = partial(list, [stated]) if stated else partial(self._lines, end, b"time")
+            read = partial(list, [stated]) if stated else partial(self._lines, row.end, b"time")
             found.append(Marked(mark, read))
         return found
 

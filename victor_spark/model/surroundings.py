@@ -149,7 +149,8 @@ def layout_of(blocks: Blocks) -> Layout:
     n_elements, n_paragraphs = packed >> 32, packed & 0xFFFFFFFF
     places = np.ascontiguousarray(places[:, :n_paragraphs])
     sums = np.ascontiguousarray(sums[:, :n_paragraphs])
-    return Layout(words, linked, of_block, places, sums, blocks.elements[1, :n_elements])
+    last_inside = blocks.elements[num.ELEMENTS_LAST_INSIDE, :n_elements]
+    return Layout(words, linked, of_block, places, sums, last_inside)
 
 
 Fill: TypeAlias = Callable[[int, Float32], None]
@@ -160,8 +161,8 @@ def rows_of(blocks: Blocks) -> Fill:
     """A function that fills `rows` (len(NAMES), n blocks) of a page with at least one block."""
     n, page = len(blocks), layout_of(blocks)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
-    duplicates = np.empty((2, n), dtype=np.int32)
-    ratios = np.empty((2, blocks.elements.shape[1]))  # no more groups than elements
+    duplicates = np.empty((len(num.TWINS), n), dtype=np.int32)
+    ratios = np.empty((len(num.GROUP_RATIOS), blocks.elements.shape[1]))  # no more groups than elements
     mean_depth = of_blocks.of_page(
         *views(page.words, blocks.n_sentences, blocks.depth, blocks.div_group, blocks.td_group),
         *views(blocks.letters_hash, page.linked),
@@ -177,7 +178,7 @@ def rows_of(blocks: Blocks) -> Fill:
         hints = blocks.hints[:, these]
         hints = np.ascontiguousarray(hints) if HINTS == GROUPS else hints.take(_HINT_ROWS, axis=0)
         of_blocks.of_blocks(
-            *views(np.concatenate(counts).reshape(len(ROWS), -1), of_containers[these]),
+            *views(np.concatenate(counts).reshape(len(ROWS), -1), page.words[these], of_containers[these]),
             *views(hints, page.of_block[these], page.places),
             len(CONTAINERS),
             *views(_COUNT_ROWS),
@@ -201,7 +202,7 @@ def _table(blocks: Blocks, page: Layout, numbers: Float32) -> Float32:
     elements = np.empty((len(num.ELEMENT_SUMS), n_elements))
     best = kernel.of_elements(*views(page.places, page.sums, page.last_inside), n, *views(elements))
     scratch = np.empty((len(num.SCRATCH), n))
-    runs = np.empty((len(_RUNS), 2), dtype=np.int32)
+    runs = np.empty((len(_RUNS), len(num.RUN)), dtype=np.int32)
     kernel.of_paragraphs(
         *views(page.places, page.sums, elements, blocks.heading_level, page.last_inside),
         best,

@@ -12,8 +12,8 @@ import numpy as np
 
 from victor_spark.blocks import Float32, Int32
 from victor_spark.errors import ModelError
+from victor_spark.kernels import num, views
 from victor_spark.kernels import trees as kernel
-from victor_spark.kernels import views
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Trees:
         sums = np.zeros(n, dtype=np.float32)
         if n and len(self.features):
             trees = (self.features, self.thresholds, self.leaves)
-            scratch = (np.empty(len(values), dtype=np.uint8), np.empty((4, n), dtype=np.int32))
+            scratch = (np.empty(len(values), dtype=np.uint8), np.empty((num.TREES_AT_ONCE, n), np.int32))
             kernel.add_values(*views(values, *trees, *scratch, sums))
         return sums
 
@@ -96,7 +96,7 @@ def check(trees: Trees, n_features: int) -> None:
         or trees.thresholds.dtype != np.float32
         or trees.leaves.dtype != np.float32
         or len(shape) != 2
-        or shape[1] > _MAX_DEPTH
+        or shape[1] > num.MAX_TREE_DEPTH
         or trees.thresholds.shape != shape
         or trees.leaves.shape != (shape[0], 2 ** shape[1])
         or np.isnan(trees.thresholds).any()
@@ -104,6 +104,3 @@ def check(trees: Trees, n_features: int) -> None:
         or not ((trees.features >= 0) & (trees.features < n_features)).all()
     ):
         raise ModelError("the trees are damaged")
-
-
-_MAX_DEPTH: Final = 16

@@ -22,13 +22,11 @@ from victor_spark.blocks import Blocks, Float32, Int32, UInt8, UInt32
 from victor_spark.errors import ModelError
 from victor_spark.kernels import blocks as kernel
 from victor_spark.kernels import views
+from victor_spark.kernels.num import MAX_ORIGINS
 from victor_spark.model.surroundings import Fill
 
 NAME_FEATURES: Final = ("names.sum", "names.most", "names.least", "names.near", "names.own")
 """The rows of `Names.features`: see kernels.blocks.weigh."""
-
-MAX_ORIGINS: Final = 8
-"""The most collections with weights: those with most pages."""
 
 ORIGIN_FEATURES: Final = tuple(f"origin.{number}" for number in range(MAX_ORIGINS))
 """The rows of `Origins.features`; those of no collection hold 0."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.blocks import first_from
-from victor_spark.rendering.num import KIND, MARKS
+from victor_spark.rendering.num import KIND, LONGEST_LABEL, MARKS
 
 if TYPE_CHECKING:
     from victor_spark.rendering.structure import Structure
@@ -27,7 +27,6 @@ _NOTE_ADDRESS: Final = re.compile(
 )
 _REFERENCE_ID: Final = re.compile(r' id="([^"]*?)[-_]?ref([^"]*)"')
 _NOTE_KINDS: Final = tuple(KIND[name] for name in ("li", "p", "dd", "block", "td"))
-_LONGEST_LABEL: Final = 9
 _LONGEST_NOTE: Final = 6_000
 _MOST_BLOCKS: Final = 30
 _MOST_REFERENCES: Final = 4_000
@@ -115,7 +114,7 @@ def with_asides(page: "Structure", found: Footnotes) -> Footnotes:
         while begin < last - 1 and _SIGN.fullmatch(page.block_text(begin)):
             begin += 1
         is_in_line = paragraph[first - 1] == paragraph[first] and page.kept[first - 1]
-        if is_in_line and page.size(row) > _LONGEST_LABEL and (label := next(labels, None)):
+        if is_in_line and page.size(row) > LONGEST_LABEL and (label := next(labels, None)):
             page.keep(row)
             if begin > first and page.block_text(first - 1) == page.block_text(first):
                 first -= 1  # the mark of the reference stands before the note, and in it

@@ -7,9 +7,9 @@ import numpy as np
 
 from victor_spark.html.characters import properties
 from victor_spark.kernels import views
-from victor_spark.rendering import num
 from victor_spark.rendering.links import KNOWN
 from victor_spark.rendering.markdown_writer import Writer
+from victor_spark.rendering.num import N_A, N_END, N_OP
 from victor_spark.rendering.structure import OP, Structure
 
 _NOTES: Final = frozenset(("notes", "footnotes", "endnotes", "note", "footnote"))
@@ -17,7 +17,6 @@ _SEPARATORS: Final = frozenset(("", *"|-–—:·•»«/<>~"))
 """Characters between the title of a page and the name of its site; "" if a heading is the whole title."""
 _SHORT: Final = 5
 """A paragraph of one word has fewer nodes than this."""
-_OP, _LEVEL, _END = map(num.NODE.index, ("op", "a", "end"))
 
 
 def markdown(page: Structure, title: str | None) -> str:
@@ -25,14 +24,14 @@ def markdown(page: Structure, title: str | None) -> str:
     nodes = page.nodes
     for node in (_title(page, title), *_headings_of_notes(page), *_labels_of_code(page)):
         if node is not None:
-            nodes[_OP, node] = OP["root"]
+            nodes[N_OP, node] = OP["root"]
     return Writer(page, *views(page.points, nodes, properties())).blocks(0, nodes.shape[1])
 
 
 def _title(page: Structure, title: str | None) -> int | None:
     """The node of the heading that repeats the page's title, if there is one."""
     for node in islice(page.children(-1), 12 if title else 0):
-        if title and page.nodes[_OP, node] == OP["heading"] and page.nodes[_LEVEL, node] <= 2:
+        if title and page.nodes[N_OP, node] == OP["heading"] and page.nodes[N_A, node] <= 2:
             if len(text := page.words(node).lower()) < 2:
                 return None
             before, found, after = " ".join(title.lower().split()).partition(text)
@@ -43,7 +42,7 @@ def _title(page: Structure, title: str | None) -> int | None:
 
 def _headings_of_notes(page: Structure) -> list[int]:
     """The nodes of headings above footnotes, such as "Notes": Markdown shows footnotes without a heading."""
-    ops, ends = page.nodes[_OP], page.nodes[_END]
+    ops, ends = page.nodes[N_OP], page.nodes[N_END]
     found = []
     for node in np.flatnonzero(ops == OP["heading"]).tolist() if page.footnotes.notes else ():
         after = int(ends[node]) + 1
@@ -55,7 +54,7 @@ def _headings_of_notes(page: Structure) -> list[int]:
 
 def _labels_of_code(page: Structure) -> list[int]:
     """The nodes of paragraphs that only name the language of the listing below, as its fence does."""
-    ops, values, ends = page.nodes[_OP], page.nodes[_LEVEL], page.nodes[_END]
+    ops, values, ends = page.nodes[N_OP], page.nodes[N_A], page.nodes[N_END]
     listings = np.flatnonzero((ops[1:] == OP["code"]) & (ops[:-1] == OP["close"])) + 1
     return [
         label

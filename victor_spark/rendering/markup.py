@@ -83,10 +83,10 @@ def _sections(page: Structure) -> str:
     """The nodes of a page as divisions, one for each heading; headings do not nest."""
     sections = [""]
     for node in page.children(-1):
-        end = int(page.nodes[3, node])
-        if page.nodes[0, node] == OP["heading"]:
+        end = int(page.nodes[num.N_END, node])
+        if page.nodes[num.N_OP, node] == OP["heading"]:
             head = _marked_up(page, _TEI, node + 1, end)
-            sections.append(f'<div type="h{page.nodes[1, node]}">\n<head>{head}</head>\n')
+            sections.append(f'<div type="h{page.nodes[num.N_A, node]}">\n<head>{head}</head>\n')
         else:
             sections[-1] += _marked_up(page, _TEI, node, end + 1)
     divisions = [f"<div>\n{sections[0]}"] if sections[0] else []

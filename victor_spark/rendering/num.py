@@ -1,9 +1,12 @@
 """The numbers that the kernels of this folder share, by name, as those of kernels/num.py."""
 
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from victor_html import num as parser
+from victor_spark.blocks import Int32
 from victor_spark.kernels import num
 
 KINDS: Final = tuple(
@@ -15,13 +18,33 @@ KINDS: Final = tuple(
 KIND: Final = {name: place for place, name in enumerate(KINDS)}
 MARKS: Final = tuple("math callout title code block anchor hidden notes picture".split())
 """Marks of an element by words of class, role and id: bits."""
-ELEMENT: Final = tuple("kind marks start inner end parent first last flags stack".split())
-"""The columns of elements, in document order.
 
-`start`: of the tag, `inner`: the end of that, `end`: the start of its end tag; `parent`: the row of the
-element around it (-1: none); blocks `first` to `last` (not included) are inside it. `marks` is -1 until it is
-needed. `stack` is that of the open elements.
-"""
+
+class Elements(NamedTuple):
+    """The elements of a page in document order.
+
+    `start`: of the tag, `inner`: the end of that, `end`: the start of its end tag; `parent`: the row of the
+    element around it (-1: none); blocks `first` to `last` (not included) are inside it. `marks` is -1 until
+    it is needed.
+    """
+
+    kind: Int32
+    marks: Int32
+    start: Int32
+    inner: Int32
+    end: Int32
+    parent: Int32
+    first: Int32
+    last: Int32
+    flags: Int32
+
+    def after(self, row: int) -> int:
+        """The row after those inside element `row`."""
+        return int(np.searchsorted(self.start, self.end[row]))
+
+
+ELEMENT: Final = (*Elements._fields, "stack")
+"""The columns of elements, and the stack of the open ones."""
 FLAGS: Final = ("shown", "captioned", "notes", "refs", "back", "asides", "between")
 """Flags of an element: an image or a link around one that is shown, a figure whose caption is shown, a
 footnote, a reference to one, what leads back from it, a footnote inside a line, a notice that kept text may
@@ -32,7 +55,7 @@ OPS: Final = tuple(
     "link strong em strike sup sub codespan text space br code hr image math ref".split()
 )
 """Nodes: those before `link` are blocks, others stand in lines, those from `text` on have no end."""
-NODE: Final = ("op", "a", "b", "end")
+N_OP, N_A, N_B, N_END = NODE = range(4)
 """The columns of nodes, in document order; a node's `end` is the row of its `close`, whose `a` is the node.
 
 `a` and `b`: heading: level; list: first number (-1: none); item: number (-1), state of its box (0: none,
@@ -42,18 +65,21 @@ callout, footnote, link, image, math, ref: the place of its value; math: whether
 FRAME: Final = ("end", "op", "node", "outer", "saved", "level", "lazy")
 """The columns of the stack of open nodes: `end` in the html, the one around, what holds outside."""
 
+UP_TO_KEPT, UP_TO_SIZE, UP_TO_KEPT_SIZE, UP_TO_NEXT = UP_TO = range(4)
+"""Before each block: kept blocks, characters, kept characters; the next kept block."""
+LONGEST_LABEL: Final = 9
+"""The most characters of a footnote's label."""
 
 NUMBERS: Final = parser.named(
+    {name: value for name, value in vars().items() if isinstance(value, int)},
     {f"CHAR_{name}": num.NUMBERS[name] for name in ("CLASS_MASK", "OTHER", "LETTER", "DIGIT", "WHITE")},
     {f"WHITE_{name}": num.NUMBERS[name] for name in ("LINES", "PROSE", "CODE")},
     {name: num.NUMBERS[name] for name in ("FNV_PRIME", "SMALL", "FIRST_WIDE")},
-    num.numbered("UP_TO_", ("kept", "size", "kept_size", "next")),
     num.numbered("KIND_", KINDS),
     {f"MARK_{name.upper()}": 1 << bit for bit, name in enumerate(MARKS)},
     {f"FLAG_{name.upper()}": 1 << bit for bit, name in enumerate(FLAGS)},
     num.numbered("E_", ELEMENT),
     num.numbered("", OPS),
-    num.numbered("N_", NODE),
     num.numbered("F_", FRAME),
 )
 globals().update(NUMBERS)

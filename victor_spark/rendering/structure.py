@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from html import unescape
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from victor_spark.kernels.assemble import is_wide
 from victor_spark.kernels.num import FIRST_WIDE
 from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.links import attribute
-from victor_spark.rendering.num import KIND
+from victor_spark.rendering.num import KIND, N_END, N_OP, UP_TO_SIZE, Elements
 from victor_spark.rendering.shown import assembled
 from victor_spark.rendering.walk import Walk
 
@@ -91,24 +91,6 @@ _CALLOUTS: Final = {
 _CALLOUT_OF: Final = {word: name for name, words in _CALLOUTS.items() for word in words.split()}
 
 
-class Elements(NamedTuple):
-    """The elements of a page in document order; the columns are num.ELEMENT."""
-
-    kind: Int32
-    marks: Int32
-    start: Int32
-    inner: Int32
-    end: Int32
-    parent: Int32
-    first: Int32
-    last: Int32
-    flags: Int32
-
-    def after(self, row: int) -> int:
-        """The row after those inside element `row`."""
-        return int(np.searchsorted(self.start, self.end[row]))
-
-
 class Structure:
     """The nodes of a page's kept content (num.NODE, a column a node), and their values.
 
@@ -136,7 +118,7 @@ class Structure:
         padded = np.zeros(n + 2, dtype=np.uint8)
         self.kept = padded[1:-1]
         self.kept[:] = kept
-        self.sums = np.empty((4, n + 1), dtype=np.int32)
+        self.sums = np.empty((len(num.UP_TO), n + 1), dtype=np.int32)
         self._walk = Walk(
             self,
             np.empty((len(num.ELEMENT), 256 + len(html) // 64), dtype=np.int32),
@@ -190,7 +172,8 @@ class Structure:
 
     def size(self, row: int) -> int:
         """How many characters an element has."""
-        return int(self.sums[1, self.s.last[row]] - self.sums[1, self.s.first[row]])
+        up_to = self.sums[UP_TO_SIZE]
+        return int(up_to[self.s.last[row]] - up_to[self.s.first[row]])
 
     def markup(self, row: int) -> str:
         """The markup of an element, its tags included."""
@@ -211,24 +194,25 @@ class Structure:
 
     def children(self, node: int) -> Iterator[int]:
         """The nodes in a node (-1: the page)."""
-        child, end = node + 1, self.nodes.shape[1] if node < 0 else int(self.nodes[3, node])
+        child, end = node + 1, self.nodes.shape[1] if node < 0 else int(self.nodes[N_END, node])
         while child < end:
             yield child
-            child = int(self.nodes[3, child]) + 1
+            child = int(self.nodes[N_END, child]) + 1
 
     def holds(self, node: int, op: str) -> bool:
         """Whether there is such a node in a node."""
-        return any(self.nodes[0, child] == OP[op] for child in self.children(node))
+        return any(self.nodes[N_OP, child] == OP[op] for child in self.children(node))
 
     def leave_out(self, *, links: bool, images: bool, emphasis: bool) -> None:
         """Leaves out links (not their text), images or emphasis, as requested."""
         for names, wanted in (("link", links), ("image", images), ("strong em strike", emphasis)):
             if not wanted:
-                self.nodes[0, np.isin(self.nodes[0], [OP[name] for name in names.split()])] = OP["root"]
+                ops = self.nodes[N_OP]
+                ops[np.isin(ops, [OP[name] for name in names.split()])] = OP["root"]
 
     def words(self, node: int) -> str:
         """The text of a node, white space as one space."""
-        op, a, b, _ = self.nodes[:, node : int(self.nodes[-1, node]) + 1].tolist()
+        op, a, b, _ = self.nodes[:, node : int(self.nodes[N_END, node]) + 1].tolist()
         text = (
             self.text[i:j] if kind == OP["text"] else " " * (kind > OP["text"])
             for kind, i, j in zip(op, a, b, strict=True)

@@ -25,7 +25,6 @@ _LONGEST_ITEM = cython.declare(cython.int, 2000)  # of a list item that is compl
 _LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown because it follows kept text
 _LONGEST_CAPTION = cython.declare(cython.int, 300)
 _LONGEST_CELL = cython.declare(cython.int, 100)  # the mean in a table whose rows are completed
-_LONGEST_LABEL = cython.declare(cython.int, 9)  # of a footnote
 _SHORT_LABEL = cython.declare(cython.int, 6)  # one shorter than that, if it begins with a letter
 _LONGEST_TOOL_BAR = cython.declare(cython.int, 30)  # above code
 _LONGEST_NUMBER = cython.declare(cython.int, 5)  # of a list item
@@ -495,7 +494,7 @@ class Walk:
                 start = self.text_start[self.first[row]]
                 size = self.text_end[self.last_of[row] - 1] - start
                 c = self.points[start] | at.SMALL
-                if size <= _LONGEST_LABEL:
+                if size <= at.LONGEST_LABEL:
                     is_letter = ord("a") <= c <= ord("z") and c != ord("n")  # "note 1"
                     is_label = not is_letter or size < _SHORT_LABEL  # a numeral, a letter
                     any_ = any_ or kind == at.KIND_SUP or (kind == at.KIND_A and is_label)

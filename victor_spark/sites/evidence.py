@@ -14,15 +14,14 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Float32, Float64, UInt64
+from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Float32, Float64, Int64, UInt64
 from victor_spark.errors import ModelError
 from victor_spark.kernels.num import GOLDEN
 
-Int64 = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
 
-OF_LAYOUT, OF_TEXT = range(2)
-"""Kinds of keys."""
+OF_TEXT: Final = np.uint64(1)
+"""The last bit of a text's key; that of a layout is 0."""
 
 SUMS: Final = ("n_pages", "log_odds")
 """The columns of a key's row: its number of pages, and the sum of their mean log-odds of content."""
@@ -149,7 +148,7 @@ def _keys(blocks: Blocks, probabilities: Float64) -> tuple[Places, _Keys]:
     with_text = np.flatnonzero(likely)
     texts = (blocks.letters_hash ^ blocks.class_path * _IN_LAYOUT)[with_text]
     key = np.concatenate([blocks.class_path, texts]) << _KIND_BITS
-    key[len(blocks) :] |= np.uint64(OF_TEXT)
+    key[len(blocks) :] |= OF_TEXT
     distinct = _Keys(*np.unique(key, return_index=True, return_inverse=True))
     return np.concatenate([np.arange(len(blocks)), with_text]), distinct
 

@@ -17,13 +17,14 @@ from victor_spark.errors import InputError
 from victor_spark.site_files import N_CACHED, Kind, SiteFiles, by_site, reading
 from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Contributions, Known, SiteModel
+from victor_spark.tables import SITE
 from victor_spark.warc import storage
 
 VERSION_KEY: Final = "victor_spark.sites_version"
 VERSION: Final = "3"
 
-KEYED: Final = ("site", "key")
-SUMS: Final = pa.schema([("site", pa.string()), *((name, pa.int64()) for name in ("key", *evidence.SUMS))])
+KEYED: Final = (SITE, "key")
+SUMS: Final = pa.schema([(SITE, pa.string()), *((name, pa.int64()) for name in ("key", *evidence.SUMS))])
 """A key of a site, with the sums over its pages; hashes are stored as signed numbers."""
 
 EXAMPLE: Final = pa.schema([("example", pa.string()), ("element", pa.string()), ("position", pa.float32())])
@@ -88,7 +89,7 @@ class SiteTable:
         """The number of pages of each site, part by part: `site`, `n_pages`."""
         for number in range(len(self.files)):
             rows = self.files.read(number, number + 1, SUMS)
-            yield rows.filter(pc.equal(rows["key"], OF_SITE)).select(["site", "n_pages"])
+            yield rows.filter(pc.equal(rows["key"], OF_SITE)).select([SITE, "n_pages"])
 
 
 _KEPT: Final = 0.5
@@ -126,7 +127,7 @@ def of_site(rows: pa.Table, model: SiteModel) -> Site:
     p = 1.0 - evidence.revised(model, own, np.ones(len(key)), found)[:, OTHER]
     examples, elements = ([each or "" for each in rows[name].to_pylist()] for name in ("example", "element"))
     parts = list(map(Part, share.tolist(), examples, elements, p.tolist(), (p >= _KEPT).tolist()))
-    position, is_text = rows["position"].to_numpy(), key & 1 == evidence.OF_TEXT
+    position, is_text = rows["position"].to_numpy(), key & evidence.OF_TEXT != 0
     layouts = sorted(np.flatnonzero(~is_text).tolist(), key=lambda row: (position[row], row))
     texts = [parts[row] for row in np.flatnonzero(is_text & (key != OF_SITE)).tolist()]
-    return Site(rows["site"][0].as_py(), n_site, [parts[row] for row in layouts], sorted(texts, reverse=True))
+    return Site(rows[SITE][0].as_py(), n_site, [parts[row] for row in layouts], sorted(texts, reverse=True))

@@ -34,7 +34,7 @@ try:
 except ImportError as error:
     raise ConfigurationError('spark.read.format("warc") needs Spark 4.0 or newer') from error
 
-SPLIT_BYTES: Final = 128 << 20
+_PARTITION_BYTES: Final = 128 << 20
 """Larger shards are read by several partitions, smaller ones share one."""
 
 
@@ -87,7 +87,7 @@ class WarcReader(DataSourceReader):
         if unknown := sorted(self._options.keys() - _READING.keys() - _OTHERS):
             known = ", ".join(sorted(_READING.keys() | _OTHERS))
             raise UsageError(f"the format warc has no option {unknown[0]} (it has: {known})")
-        self._reading, self._size = reading.DEFAULTS, SPLIT_BYTES
+        self._reading, self._size = reading.DEFAULTS, _PARTITION_BYTES
         for option, text in self._options.items():
             try:
                 if option == "splitbytes":

@@ -39,7 +39,6 @@ from victor_spark.spark.status import check_complete
 from victor_spark.spark.waves import literal
 from victor_spark.words import words
 
-_STAGED: Final = "_run/dedup"
 _KEY: Final = ("warc_filename", "warc_record_offset")
 _PAGE: Final = "id, url, warc_filename, warc_record_offset"
 _SIGNED: Final = "text_hash binary, sketch binary, buckets array<bigint>"
@@ -79,18 +78,18 @@ def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
         watched = progress_of_group(spark.sparkContext)
         with ledger.claimed(files), watched, folder as (draft, _), small_batches(spark, _BATCH_ROWS):
             try:
-                files.remove(_STAGED)
-                duplicates, counts = _duplicates(pages, f"{files.location}/{_STAGED}", request)
+                files.remove(ledger.DEDUP)
+                duplicates, counts = _duplicates(pages, f"{files.location}/{ledger.DEDUP}", request)
                 if request.target:
                     marks = duplicates.select(*_KEY, *_MARKS)
                     found = pages.join(marks, [*_KEY], "left").select(*pages.columns, *_MARKS)
                     waves.write(found.where("duplicate_of IS NULL") if request.drop else found, draft)
-                remove_checksums(files, f"{_STAGED}/duplicates")
+                remove_checksums(files, f"{ledger.DEDUP}/duplicates")
                 files.remove("duplicates")
-                files.move(f"{_STAGED}/duplicates", "duplicates")
-                files.write("_run/duplicates.json", ledger.dumped({**asdict(request), **counts}))
+                files.move(f"{ledger.DEDUP}/duplicates", "duplicates")
+                files.write(ledger.DUPLICATES, ledger.dumped({**asdict(request), **counts}))
             finally:
-                files.remove(_STAGED)
+                files.remove(ledger.DEDUP)
     n_exact, n_indirect = f"{counts['n_exact']:,} with the same words", f"{counts['n_indirect']:,}"
     result = f"{request.location.rstrip('/')}/duplicates"
     log(

@@ -36,6 +36,8 @@ LEDGER: Final = "_run/ledger"
 FAILURES: Final = "_run/failures"
 STAGED: Final = "_run/staged"
 FIRST_PASS: Final = "_run/first_pass"
+DUPLICATES: Final = "_run/duplicates.json"
+DEDUP: Final = "_run/dedup"
 
 _N_READERS: Final = 16
 _N_DIFFERENCES_SHOWN: Final = 3

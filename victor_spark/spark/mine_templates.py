@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 
 from victor_spark import hosts, pipeline, tables
+from victor_spark.blocks import LABELS, OTHER
 from victor_spark.errors import InputError, OutputError, TableError, UsageError
 from victor_spark.html.canonical import canonical
 from victor_spark.logs import clock, log, many
@@ -38,6 +39,7 @@ from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.tasks import CleanTask, clean_partition, clean_task, grouped
 from victor_spark.statuses import ANSWERED
+from victor_spark.tables import SITE
 from victor_spark.templates import mine, table, tokens
 from victor_spark.templates.mine import MAX_PAGES, MiningSettings, Smallest
 from victor_spark.templates.site import SiteTemplates
@@ -47,7 +49,7 @@ from victor_spark.warc.shard import Shard
 from victor_spark.worker.rows import RowBatch
 
 _TIMES: Final = [(name, pa.timestamp("us", tz="UTC")) for name in ("first_seen", "last_seen")]
-_TEXTS: Final = [(name, pa.string()) for name in ("site", "text", "problem")]
+_TEXTS: Final = [(name, pa.string()) for name in (SITE, "text", "problem")]
 SITE_PAGES: Final = pa.schema([*_TEXTS, ("key", pa.binary()), ("n_pages", pa.int64()), *_TIMES])
 """A page's text; without a key, the counts of a site; without a site, a problem of records."""
 
@@ -113,11 +115,11 @@ def sample_partition(
         text = mine.ends(_text(row, request.mining.view))
         key = mine.page_key(text)
         if smallest.take(key, len(text))[0]:
-            waiting.add({"site": site, "key": key, "text": text})
+            waiting.add({SITE: site, "key": key, "text": text})
         if waiting.full:
             yield waiting.take()
     for site, (_, seen) in found.items():
-        waiting.add({"site": site, **asdict(seen)})
+        waiting.add({SITE: site, **asdict(seen)})
     for problem, n in problems.items():
         waiting.add({"problem": problem, "n_pages": n})
     if len(waiting):
@@ -137,7 +139,7 @@ def _text(row: dict[str, Any], view: str) -> str:
         return canonical(row["html"] or b"", http_charset=row["content_charset"]).html
     blocks = row["blocks"] or []
     if view == tokens.CLEANED:
-        blocks = [block for block in blocks if block["label"] != "other"]
+        blocks = [block for block in blocks if block["label"] != LABELS[OTHER]]
     return "".join([f"{block['text']}\n" for block in blocks])
 
 
@@ -145,7 +147,7 @@ def mine_partition(
     batches: Iterable[pa.RecordBatch], *, request: MiningRequest, mined_at: datetime
 ) -> Iterator[pa.RecordBatch]:
     """Pages sorted by site (columns of `SITE_PAGES`) → rows of `MINED`."""
-    for site, of_site in grouped(batches, "site"):
+    for site, of_site in grouped(batches, SITE):
         yield pa.RecordBatch.from_pylist(_mined(site, of_site, request, mined_at), schema=MINED)
 
 
@@ -157,7 +159,7 @@ def _mined(
     seen = Seen()
     found = mine.mine(site, mine.sample(_texts(rows, seen), request.max_pages), request.mining)
     times = {"first_seen": seen.first_seen or mined_at, "last_seen": seen.last_seen or mined_at}
-    same = ("site", "view", "status", "reason", "n_pages", "cut_off")
+    same = (SITE, "view", "status", "reason", "n_pages", "cut_off")
     of_site = {name: getattr(found, name) for name in same}
     of_site |= {"n_seen": seen.n_pages, "mined_at": mined_at, **times}
     return [of_site, *({**row, **times} for row in table.rows(found, mined_at).to_pylist())]
@@ -186,7 +188,7 @@ def merge_partition(batches: Iterable[pa.RecordBatch], *, n_mined: int) -> Itera
 
     They are batches in Arrow's IPC format, so that the driver gets them as they are.
     """
-    rows = chain.from_iterable(_merged(of_site, n_mined) for _, of_site in grouped(batches, "site"))
+    rows = chain.from_iterable(_merged(of_site, n_mined) for _, of_site in grouped(batches, SITE))
     while part := list(islice(rows, _PART)):
         batch = pa.RecordBatch.from_pylist(part, schema=MINED)
         yield pa.RecordBatch.from_pydict({"batch": [batch.serialize().to_pybytes()]})
@@ -204,7 +206,7 @@ def _merged(rows: Iterable[dict[str, Any]], n_mined: int) -> list[dict[str, Any]
 
 
 _PAGES: Final = ("n_seen", "n_pages", "cut_off", "first_seen", "last_seen", "n_templates")
-_NAMES: Final = ("site", "view", "status", "reason", *_PAGES)
+_NAMES: Final = (SITE, "view", "status", "reason", *_PAGES)
 _SITES: Final = pa.schema([MINED.field(name).remove_metadata() for name in _NAMES])
 """One row a site, also for those that were not mined."""
 
@@ -212,7 +214,7 @@ _GROUP_ROWS: Final = 100
 """Pages in an Arrow batch of Spark."""
 _ROW_GROUP: Final = 1 << 12
 """Templates that cleaning reads for a site at least."""
-_BOUNDED: Final = ["site", "view", "mined_at"]
+_BOUNDED: Final = [SITE, "view", "mined_at"]
 """Columns with statistics in the footer: others, of long texts, would make it large."""
 _PART: Final = 1 << 14
 """Rows, about, that a task merges and the driver holds at a time."""
@@ -282,7 +284,7 @@ def _run_on_spark(
 def mined(pages: DataFrame, request: MiningRequest, mined_at: datetime) -> Iterator[DataFrame]:
     """Rows of `MINED` for these pages (columns of `SITE_PAGES`), computed once, on disk during the block."""
     spark, mining = pages.sparkSession, partial(mine_partition, request=request, mined_at=mined_at)
-    by_site = pages.repartition("site").sortWithinPartitions("site")
+    by_site = pages.repartition(SITE).sortWithinPartitions(SITE)
     rows = by_site.mapInArrow(mining, tables.ddl(MINED))
     with small_batches(spark, _GROUP_ROWS):
         try:
@@ -293,7 +295,7 @@ def mined(pages: DataFrame, request: MiningRequest, mined_at: datetime) -> Itera
 
 def merged(rows: DataFrame, n_rows: int, n_mined: int, old: SiteFiles | None) -> Iterator[pa.Table]:
     """The rows of both tables, sorted by site, for rows of `MINED` and those of an old table."""
-    n_sites = sf.count("site").over(Window.partitionBy("view", "regex")).cast("int")
+    n_sites = sf.count(SITE).over(Window.partitionBy("view", "regex")).cast("int")
     whole = rows.where("regex IS NOT NULL").withColumn("n_sites_seen", n_sites)
     whole = whole.union(rows.where("regex IS NULL AND site IS NOT NULL"))
     if old is not None:
@@ -301,7 +303,7 @@ def merged(rows: DataFrame, n_rows: int, n_mined: int, old: SiteFiles | None) ->
         known = rows.sparkSession.range(len(old)).mapInArrow(reading, tables.ddl(table.TEMPLATES))
         whole = whole.unionByName(known.withColumn("status", sf.lit(OLD)), allowMissingColumns=True)
         n_rows += old.n_rows
-    parts = whole.repartitionByRange(n_rows // _PART + 1, "site").sortWithinPartitions("site")
+    parts = whole.repartitionByRange(n_rows // _PART + 1, SITE).sortWithinPartitions(SITE)
     merging = partial(merge_partition, n_mined=n_mined)
     for row in parts.mapInArrow(merging, "batch binary").toLocalIterator(prefetchPartitions=True):
         yield pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(row.batch), MINED)])

@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import tables
+from victor_spark.blocks import Int64
 from victor_spark.errors import InputError
 from victor_spark.logs import log, many
 from victor_spark.request import CleanRequest
@@ -182,8 +183,6 @@ _UNKNOWN: Final = 64 << 20
 _KEYS: Final = 30
 """Integers tried for each partition: enough to find one for nearly every partition."""
 
-Int64 = npt.NDArray[np.int64]
-
 SPLITS: Final = SHARDS.append(pa.field("task", pa.int32()))
 
 
@@ -257,7 +256,10 @@ def _within(plan: Plan, wave: int) -> tuple[pa.Table, Int64, Int64, Int64]:
     low = max(int(np.searchsorted(plan.begins, first, "right")) - 1, 0)
     high = int(np.searchsorted(plan.begins[:-1], last, "left"))
     shards = plan.shards.slice(low, high - low)
-    n_splits = _n_splits(shards, plan.split_bytes)
+    pages = np.isin(np.asarray(shards["kind"].to_pylist(), dtype=object), ("html", "scored"))
+    cut_already = _filled(shards, "n_bytes", -1) != _filled(shards, "size", -1)
+    by_size = np.maximum(-(-_filled(shards, "size", 0) // plan.split_bytes), 1)
+    n_splits = np.where(pages | cut_already, 1, by_size)
     row = np.repeat(np.arange(len(n_splits)), n_splits)
     number = np.arange(len(row)) - np.repeat(np.cumsum(n_splits) - n_splits, n_splits)
     n = n_splits[row]
@@ -311,14 +313,6 @@ def n_bytes(splits: pa.Table) -> int:
 def _weights(shards: pa.Table) -> Int64:
     """Bytes to read of each shard; `_UNKNOWN` and `_SMALLEST` where the size is unknown or small."""
     return np.maximum(_filled(shards, "n_bytes", _UNKNOWN), _SMALLEST)
-
-
-def _n_splits(shards: pa.Table, split_bytes: int) -> Int64:
-    """The number of ranges of each shard; an html page, or a shard of selected records, is one range."""
-    sizes = _filled(shards, "size", 0)
-    pages = np.isin(np.asarray(shards["kind"].to_pylist(), dtype=object), ("html", "scored"))
-    cut_already = _filled(shards, "n_bytes", -1) != _filled(shards, "size", -1)
-    return np.where(pages | cut_already, 1, np.maximum(-(-sizes // split_bytes), 1))
 
 
 def _filled(table: pa.Table, name: str, value: int) -> Int64:

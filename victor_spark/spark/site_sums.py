@@ -28,6 +28,7 @@ from victor_spark.spark.files import Files, HadoopFiles, address
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import small_batches
 from victor_spark.spark.tasks import REPORT_DDL, Target, grouped, write_partition
+from victor_spark.tables import SITE
 from victor_spark.warc.shard import Shard
 from victor_spark.worker import second_pass
 from victor_spark.worker.second_pass import OF_FILES, hashed, stem
@@ -187,15 +188,15 @@ def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     examples: dict[str, Examples] = {}
     n_waiting = 0
     for row in second_pass.stored_rows(shard, text=has_examples):
-        if row["scored"] is None or row["site"] is None:
+        if row["scored"] is None or row[SITE] is None:
             continue
         page = second_pass.page_of(row)
         blocks, own = page.page.blocks, page.scores.probabilities
         found = evidence.contributions(blocks, own)
-        sites.setdefault(row["site"], []).append(found)
+        sites.setdefault(row[SITE], []).append(found)
         if has_examples:
             of_keys = zip(found.key.view(np.int64).tolist(), evidence.first_blocks(blocks, own), strict=True)
-            _add_examples(examples.setdefault(row["site"], {}), blocks, of_keys)
+            _add_examples(examples.setdefault(row[SITE], {}), blocks, of_keys)
         n_waiting += len(found)
         if n_waiting > _N_WAITING:
             yield _summed(sites, examples, schema)
@@ -223,7 +224,7 @@ def _summed(
     names = pa.array(sites, pa.string()).take(pa.array(np.repeat(np.arange(len(parts)), [*map(len, parts)])))
     key = np.concatenate([part.key for part in parts]).view(np.int64)
     sums = np.concatenate([part.sums for part in parts], axis=1)
-    columns = {"site": names, "key": pa.array(key), **dict(zip(evidence.SUMS, sums, strict=True))}
+    columns = {SITE: names, "key": pa.array(key), **dict(zip(evidence.SUMS, sums, strict=True))}
     if "example" in schema.names:
         keyed = zip(names.to_pylist(), key.tolist(), strict=True)
         found = [examples[site].get(key, (None,) * 4)[1:] for site, key in keyed]

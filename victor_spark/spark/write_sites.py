@@ -19,6 +19,7 @@ from victor_spark.spark.files import address, new_folder, open_files, output_err
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job
 from victor_spark.spark.site_sums import scored_files, scored_sizes, sums, table_files
+from victor_spark.tables import SITE
 
 _ROW_GROUP: Final = 1 << 18
 """Bytes that are read for a site at least: some thousand rows."""
@@ -41,7 +42,7 @@ def _run(sources: Sequence[str], target: str, spark: SparkSession) -> None:
         with disk_errors(target, "repeat the command"), progress_of_group(spark.sparkContext):
             _write_table(plan.frame(spark, shards, n=n_tasks), draft, *groupings)
     of_sites = spark.read.parquet(waves.literal(folder)).where(f"key = {OF_SITE}")
-    counts = of_sites.agg(sf.count("site"), sf.sum("n_pages")).collect()[0]
+    counts = of_sites.agg(sf.count(SITE), sf.sum("n_pages")).collect()[0]
     log(f"{many(counts[0], 'site')} of {many(counts[1] or 0, 'page')} written to {target}")
 
 

@@ -22,10 +22,12 @@ from typing import Any, Final
 
 from victor_spark import configuration
 from victor_spark.errors import ConfigurationError, UsageError
+from victor_spark.kernels.num import BEGINS_LINE, ENDS_LINE
 from victor_spark.resources import directory
-from victor_spark.templates.tokens import BEGINS_LINE, ENDS_LINE, Tokeniser
+from victor_spark.scripts import WHITE_SPACE
+from victor_spark.templates.tokens import Tokeniser
 
-DIVIDING: Final = "".join(chr(point) for point in range(0x3001) if chr(point).isspace()) + "<>"
+DIVIDING: Final = WHITE_SPACE + "<>"
 """Characters that separate tokens: no mutable pattern may match them."""
 
 LONGEST_TOKEN: Final = 256

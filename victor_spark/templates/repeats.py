@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from victor_spark.blocks import Bool, Float64, Int32, UInt8
 from victor_spark.errors import UsageError
+from victor_spark.kernels import num, views
 from victor_spark.kernels import repeats as kernel
-from victor_spark.kernels import views
+from victor_spark.kernels.num import ANYWHERE, BEGINS_LINE, ENDS_LINE, FILLS_LINES
 from victor_spark.templates.matcher import trie
-from victor_spark.templates.tokens import BEGINS_LINE, ENDS_LINE
 
 MOST_TOKENS: Final = (2**31 - 1) // 4
 _PART: Final = 1 << 20
@@ -101,24 +101,25 @@ def repeats(corpus: Corpus, edges: UInt8, *, least_length: int, least_documents:
     found = _classes(corpus, suffixes, least_length, least_documents)
     n_documents = len(corpus.first)
     lengths = np.diff(np.append(corpus.first, len(corpus.symbols))).astype(np.int32) - 1
-    counts, shares = np.empty((len(found), 8), dtype=np.int32), np.empty(len(found))
-    stamps = np.full((3, n_documents), -1, dtype=np.int32)
+    counts, shares = np.empty((len(found), num.N_STANDING), dtype=np.int32), np.empty(len(found))
+    in_edges = counts[:, num.STANDING_IN_BEGIN : num.STANDING_IN_BOTH + 1]
+    stamps = np.full((in_edges.shape[1], n_documents), -1, dtype=np.int32)
     columns = (found, suffixes, corpus.documents, edges, lengths, stamps, counts, shares)
     kernel.standing(*views(*columns))
     return Repeats(
-        begin=found[:, 0],
-        end=found[:, 1],
-        length=found[:, 2],
-        n_occurrences=counts[:, :4],
-        document_frequency=np.concatenate([found[:, 3:], counts[:, 4:7]], axis=1),
-        position=counts[:, 7],
+        begin=found[:, num.REPEAT_FIRST],
+        end=found[:, num.REPEAT_LAST],
+        length=found[:, num.REPEAT_LENGTH],
+        n_occurrences=counts[:, num.STANDING_ALL : num.STANDING_BOTH + 1],
+        document_frequency=np.column_stack([found[:, num.REPEAT_DOCUMENTS], in_edges]),
+        position=counts[:, num.STANDING_FIRST],
         page_share=shares,
         suffixes=suffixes,
     )
 
 
 def _classes(corpus: Corpus, suffixes: Int32, least_length: int, least_documents: int) -> Int32:
-    """Rows (first place, last place, length, document frequency)."""
+    """The columns num.REPEAT of the maximal repeats."""
     import pydivsufsort
 
     lcp = pydivsufsort.kasai(corpus.symbols, suffixes)  # with the next suffix; 0 for the last
@@ -126,8 +127,8 @@ def _classes(corpus: Corpus, suffixes: Int32, least_length: int, least_documents
     room = len(suffixes) // 16 + 1024
     while True:
         last = np.full(len(corpus.first), -1, dtype=np.int32)
-        stack = np.empty((4, deepest + 1), dtype=np.int32)
-        found = np.empty((room, 4), dtype=np.int32)
+        stack = np.empty((len(num.OPEN), deepest + 1), dtype=np.int32)
+        found = np.empty((room, len(num.REPEAT)), dtype=np.int32)
         columns = (corpus.symbols, suffixes, lcp, corpus.documents)
         n = kernel.classes(*views(*columns), least_length, least_documents, *views(last, stack, found))
         if n <= room:
@@ -192,10 +193,11 @@ def anchored(found: Repeats) -> tuple[Int32, Int32]:
     """
     frequency, occurrences = found.document_frequency, found.n_occurrences
     kind = np.full(len(found), -1, dtype=np.int32)
-    kind[occurrences[:, ENDS_LINE] >= _LINE_RATIO * occurrences[:, 0]] = ENDS_LINE
-    kind[occurrences[:, BEGINS_LINE] >= _LINE_RATIO * occurrences[:, 0]] = BEGINS_LINE
-    kind[2 * frequency[:, BEGINS_LINE | ENDS_LINE] >= frequency[:, 0]] = BEGINS_LINE | ENDS_LINE
-    kind[found.length >= _N_FREE_TOKENS] = 0
+    least = _LINE_RATIO * occurrences[:, ANYWHERE]
+    kind[occurrences[:, ENDS_LINE] >= least] = ENDS_LINE
+    kind[occurrences[:, BEGINS_LINE] >= least] = BEGINS_LINE
+    kind[2 * frequency[:, FILLS_LINES] >= frequency[:, ANYWHERE]] = FILLS_LINES
+    kind[found.length >= _N_FREE_TOKENS] = ANYWHERE
     chosen = np.take_along_axis(frequency, np.maximum(kind, 0)[:, None].astype(np.intp), axis=1)[:, 0]
     return kind, np.where(kind < 0, 0, chosen).astype(np.int32)
 
@@ -206,7 +208,7 @@ def republished(found: Repeats, n_documents: int) -> Bool:
     They have more than half of the tokens of their pages. A repeat on four in five pages of a site, if these
     are ten or more, is a template of any length.
     """
-    frequent = (n_documents >= 10) & (5 * found.document_frequency[:, 0] >= 4 * n_documents)
+    frequent = (n_documents >= 10) & (5 * found.document_frequency[:, ANYWHERE] >= 4 * n_documents)
     return np.asarray((found.page_share > _MOST_OF_A_PAGE) & ~frequent)
 
 
@@ -222,8 +224,9 @@ def of_sections(edges: UInt8, found: Repeats, anchors: Int32) -> Bool:
     n_lines = begun[found.position + found.length] - begun[found.position]
     is_short = found.length <= _SHORT_LINE * np.maximum(n_lines, 1)
     # A string without anchors may hold a menu and the first words of the text after it.
-    is_whole = 2 * found.document_frequency[:, BEGINS_LINE | ENDS_LINE] >= found.document_frequency[:, 0]
-    return np.asarray(is_short & ((anchors == BEGINS_LINE | ENDS_LINE) | ((anchors == 0) & is_whole)))
+    frequency = found.document_frequency
+    is_whole = 2 * frequency[:, FILLS_LINES] >= frequency[:, ANYWHERE]
+    return np.asarray(is_short & ((anchors == FILLS_LINES) | ((anchors == ANYWHERE) & is_whole)))
 
 
 def inside_others(corpus: Corpus, found: Repeats, rows: Int32, anchors: Int32, least_documents: int) -> Bool:

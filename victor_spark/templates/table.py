@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 
 from victor_spark import tables
 from victor_spark.errors import TableError
-from victor_spark.site_files import SITE, Kind, SiteFiles
+from victor_spark.site_files import Kind, SiteFiles
+from victor_spark.tables import SITE
 from victor_spark.templates import patterns
 from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.tokens import TOKENISERS
@@ -91,7 +92,7 @@ class Mined:
 def rows(mined: Mined, mined_at: datetime) -> pa.Table:
     """The rows of one site's templates; none if the site was not mined."""
     same = {"mined_at": mined_at, "first_seen": mined_at, "last_seen": mined_at, "vanished": False}
-    same |= {"site": mined.site, "view": mined.view, "n_pages": mined.n_pages, "cut_off": mined.cut_off}
+    same |= {SITE: mined.site, "view": mined.view, "n_pages": mined.n_pages, "cut_off": mined.cut_off}
     found = [{**same, **asdict(one), "n_sites_seen": 1} for one in mined.templates]
     return pa.Table.from_pylist(found, schema=TEMPLATES)
 
@@ -151,7 +152,7 @@ def is_idiom(row: Mapping[str, Any], n_sites: int) -> bool:
 ADDED, VANISHED, KEPT = "added", "vanished", "kept"
 
 _FREQUENCIES: Final = [(f"{when}_document_frequency", pa.int32()) for when in ("old", "new")]
-_TEXTS: Final = [(name, pa.string()) for name in ("site", "view", "regex", "change", "example")]
+_TEXTS: Final = [(name, pa.string()) for name in (SITE, "view", "regex", "change", "example")]
 DIFFERENCE: Final = pa.schema([*_TEXTS[:-1], *_FREQUENCIES, _TEXTS[-1]])
 
 
@@ -184,16 +185,13 @@ def update(old: list[Row], new: list[Row], *, is_without: bool = False) -> list[
     return sorted(found, key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
 
 
-def _by_key(table: pa.Table) -> dict[tuple[str, str, str], Row]:
-    return {(row["site"], row["view"], row["regex"]): row for row in table.to_pylist()}
-
-
 def diff(old: pa.Table, new: pa.Table) -> pa.Table:
     """The changes from one table to another: for each template a row, with added, vanished or kept.
 
     A template that is marked `vanished` counts as absent.
     """
-    before, after = (_by_key(table.filter(pc.invert(table["vanished"]))) for table in (old, new))
+    rows = (table.filter(pc.invert(table["vanished"])).to_pylist() for table in (old, new))
+    before, after = ({(row[SITE], row["view"], row["regex"]): row for row in found} for found in rows)
     records = []
     for key in sorted(before.keys() | after.keys()):
         change = KEPT if key in before and key in after else ADDED if key in after else VANISHED

@@ -15,9 +15,8 @@ import numpy.typing as npt
 from victor_spark.blocks import Int32, UInt8
 from victor_spark.kernels import KEY, code_points, views
 from victor_spark.kernels import tokens as kernel
-
-BEGINS_LINE: Final = 1
-ENDS_LINE: Final = 2
+from victor_spark.kernels.num import N_CODE_POINTS
+from victor_spark.scripts import WHITE_SPACE
 
 _WHITE, _NEWLINE, _WORD, _LESS, _GREATER = range(5)
 
@@ -50,8 +49,8 @@ class Spans:
 
 @cache
 def _text_kinds() -> UInt8:
-    kinds = np.full(0x110000, _WORD, dtype=np.uint8)
-    kinds[[point for point in range(0x3001) if chr(point).isspace()]] = _WHITE
+    kinds = np.full(N_CODE_POINTS, _WORD, dtype=np.uint8)
+    kinds[[ord(white) for white in WHITE_SPACE]] = _WHITE
     kinds[ord("\n")] = _NEWLINE
     return kinds
 

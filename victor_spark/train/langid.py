@@ -11,19 +11,17 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from victor_spark.blocks import Int64
 from victor_spark.errors import InputError, UsageError
 from victor_spark.kernels import code_points
 from victor_spark.kernels.ngrams import SPACE
-from victor_spark.kernels.num import HAN_FIRST, HAN_LAST, MORE_HAN_FIRST
+from victor_spark.kernels.num import HAN_FIRST, HAN_LAST, LONGEST_NGRAM, MORE_HAN_FIRST
 from victor_spark.langid.normalise import folded
 from victor_spark.langid.profiles import FLOOR, STEP, Profile, Profiles
-
-Int64 = npt.NDArray[np.int64]
 
 N_TRIGRAMS: Final = 5000
 N_NGRAMS: Final = 400
 LEAST_LETTERS: Final = 1000
-LONGEST: Final = 5
 UNPACK: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     ".gz": gzip.decompress,
     ".xz": lzma.decompress,
@@ -109,7 +107,7 @@ def _ngrams(characters: Int64) -> list[str]:
     """
     ids = np.zeros(len(characters), dtype=np.int64)  # equal n-grams that start here have equal ids
     counted: list[tuple[int, int, str]] = []
-    for length in range(1, LONGEST + 1):
+    for length in range(1, LONGEST_NGRAM + 1):
         starts = np.flatnonzero(_within_word(characters, length))
         keys = (ids[starts] << _BITS) | characters[starts + length - 1]
         _, first, inverse, counts = np.unique(

@@ -1,5 +1,6 @@
 """Labelled pages → an NCleaner model: counts, interpolation, and a calibration on pages left out."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import OTHER, Bool, Float32, Float64, UInt32
+from victor_spark.blocks import OTHER, Bool, Float32, Float64, Int64, UInt32
 from victor_spark.extractors import ncleaner
-from victor_spark.extractors.ncleaner import N_RESERVED, Int64, Model, Ratios, Segments
+from victor_spark.extractors.ncleaner import N_RESERVED, Model, Ratios, Segments
 from victor_spark.html.characters import properties
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, WHITE
 from victor_spark.train.crf import TrainingPage
@@ -66,7 +67,7 @@ def alphabet(examples: Iterable[TrainingPage], *, lexical: bool) -> UInt32:
         points, n = np.unique(example.blocks.points, return_counts=True)
         counts.update(dict(zip(points.tolist(), n.tolist(), strict=True)))
     common = counts.most_common(ncleaner.MAX_CHARACTERS)
-    often = [point for point, n in common if n >= LEAST_COUNT and point <= 0x10FFFF]
+    often = [point for point, n in common if n >= LEAST_COUNT and point <= sys.maxunicode]
     found = np.array(sorted(often), dtype=np.uint32)
     classes = properties()[found] & CLASS_MASK
     own = classes != WHITE

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from victor_spark.blocks import Blocks, Bool, Float64, Int32, UInt32
-from victor_spark.model.weights import MAX_ORIGINS, Names, Origins, used_elements
+from victor_spark.kernels.num import MAX_ORIGINS, NAMED_AROUND, NAMED_ELEMENTS, NAMED_END, NO_HINT
+from victor_spark.model.weights import Names, Origins, used_elements
 
 MIN_SITES_OF_WORD: Final = 4
 """Words of fewer sites get no weight."""
@@ -26,7 +27,6 @@ MIN_SITES_OF_ORIGIN: Final = 10
 NO_ORIGIN: Final = -1
 """The number of a page whose collection has no weights."""
 
-_NO_HINT: Final = 255
 _WEIGHT_OF_ABSENT: Final = np.float32(-50.0)
 _ORIGIN_C: Final = 0.3
 _ORIGIN_ITERATIONS: Final = 300
@@ -36,10 +36,10 @@ def erased(blocks: Blocks) -> Blocks:
     """The same blocks as if no element had any class, id, role or itemprop, or was hidden by an attribute."""
     return replace(
         blocks,
-        hints=np.full_like(blocks.hints, _NO_HINT),
+        hints=np.full_like(blocks.hints, NO_HINT),
         class_path=blocks.path,
         named=np.zeros_like(blocks.named),
-        named_elements=np.zeros((2, 1), dtype=np.int32),
+        named_elements=np.zeros((len(NAMED_ELEMENTS), 1), dtype=np.int32),
         name_words=np.zeros(0, dtype=np.uint32),
     )
 
@@ -79,11 +79,11 @@ def _rows(
     n_elements = np.array([page.named_elements.shape[1] for page in pages])
     begins = np.concatenate([[0], np.cumsum(n_elements)])
     around = np.concatenate(
-        [page.named_elements[0] + begin for page, begin in zip(pages, begins, strict=False)]
+        [page.named_elements[NAMED_AROUND] + begin for page, begin in zip(pages, begins, strict=False)]
     )
     word_begins = np.cumsum([0, *(len(page.name_words) for page in pages[:-1])])
     ends = np.concatenate(
-        [page.named_elements[1] + begin for page, begin in zip(pages, word_begins, strict=True)]
+        [page.named_elements[NAMED_END] + begin for page, begin in zip(pages, word_begins, strict=True)]
     )
     hashes = np.concatenate([page.name_words for page in pages])
     places = np.searchsorted(words, hashes).clip(max=max(len(words) - 1, 0))

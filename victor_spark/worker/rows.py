@@ -303,7 +303,7 @@ def page_work(request: CleanRequest, models: Mapping[str, bytes]) -> Work[Record
             else:
                 made = document_row(record, document, schema.names)
         if request.passing == FIRST_PASS:
-            made["site"] = site(record.url, request.sites.grouping)
+            made[tables.SITE] = site(record.url, request.sites.grouping)
         timer("rows")
         return made
 

@@ -26,6 +26,7 @@ from victor_spark.request import CleanRequest
 from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Known
 from victor_spark.sites.table import KEYED, SUMS, Sites
+from victor_spark.tables import SITE
 from victor_spark.warc import storage
 from victor_spark.warc.shard import Attempt, Place, Shard
 from victor_spark.worker.rows import Row, StageTimer, Work, decided
@@ -33,7 +34,7 @@ from victor_spark.worker.rows import Row, StageTimer, Work, decided
 _N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elements": len(NAMED_ELEMENTS)}
 """How many rows columns have that are tables; packed, the rows follow each other."""
 
-_NEEDED: Final = ("site", "title", "url", "language", "language_score", "content_charset")
+_NEEDED: Final = (SITE, "title", "url", "language", "language_score", "content_charset")
 _N_PAGES: Final = 64
 _BATCH_BYTES: Final = 32 << 20
 """The most pages, and bytes of them, that are read at a time."""
@@ -159,7 +160,7 @@ def _read(shard: Shard, attempt: Attempt, *, folder: str) -> Iterator[StoredPage
         elif row["scored"] is None:
             yield StoredPage({**row, "n_site_pages": None})
         else:
-            known = None if row["site"] is None else sites.of(hashed(row["site"]))
+            known = None if row[SITE] is None else sites.of(hashed(row[SITE]))
             row["n_site_pages"] = 1 if known is None else known.n_pages
             yield StoredPage(row, known)
 
