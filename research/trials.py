@@ -39,7 +39,12 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "neighbouring paragraphs": ("paragraph.", "window.", "since.", "until."),
     "elements around, densest spans": ("around.", "best.", "span"),
-    "kin: same path, same class, duplicates": ("path.", "class.", "first-duplicate", "duplicate-count"),
+    "related blocks: same path, same class, duplicates": (
+        "path.",
+        "class.",
+        "first-duplicate",
+        "duplicate-count",
+    ),
     "page, place and title": (
         "page.",
         "document.",
