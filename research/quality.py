@@ -181,8 +181,12 @@ def _draw_lines(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the document."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path, required=True)
+    parser = argparse.ArgumentParser(
+        prog="python -m research.quality",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the document")
     output = parser.parse_args(arguments).output
     output.write_text(page(), encoding="utf-8")
     draw(output.parent / "pictures")
