@@ -212,8 +212,8 @@ come from aligning the gold text with the page.
 more sets, `aed` and `fundus`, articles and news of today. PAGES is the directory of the older sets; the newer
 ones are in `more/` beside it, and FILES are the files of both. Four studies are of `victor-2` and use the
 older sets only, as its training did (`--older`): *Languages*, *Sets*, the features and stages, and the
-learning curve. *Languages without gold texts* is about `victor-2`. `victor-3` is measured on all {n_pages}
-pages, with the headline of each kept text, as `victor` keeps it."""
+learning curve. `victor-3` is measured on all {n_pages} pages, with the headline of each kept text, as
+`victor` keeps it."""
 
 _PREVIOUS: Final = """\
 ## victor-3 beside victor-2
@@ -289,8 +289,7 @@ _SNIPPETS: Final = """\
 
 Made by `python -m research.snippets --data PAGES`, on pages that no model was trained on, in languages with
 few or no gold texts. The measure is F1 of a page over snippets that must and must not be in the output. The
-shipped model and the peers get the same canonical HTML. Differences are computed as above. `victor` is
-`victor-2` here."""
+shipped model and the peers get the same canonical HTML. Differences are computed as above."""
 
 _ABLATION: Final = """\
 ## What each group of features and each stage contributes
