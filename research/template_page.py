@@ -61,9 +61,10 @@ def _injection(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _gold(figures: Mapping[str, Any]) -> Iterator[str]:
-    yield _GOLD.format(**{name: figures[name] for name in ("n_pages", "n_folds")}, least=_MIN_PAGES)
+    stated = ("n_pages", "n_folds", "date", "features", "model_format")
+    yield _GOLD.format(**{name: figures[name] for name in stated}, least=_MIN_PAGES)
     if figures["model_format"] != FORMAT:
-        yield _OLDER.format(theirs=figures["model_format"], ours=FORMAT)
+        yield _OLDER.format(ours=FORMAT)
     large = [row for row in figures["sites"] if row["n_pages"] >= _MIN_PAGES]
     small = [row for row in figures["sites"] if row["n_pages"] < _MIN_PAGES]
     if not large:
@@ -278,11 +279,13 @@ _GOLD: Final = """\
 
 The sites are the hosts with several pages in the gold sets. Templates are mined from the HTML of a site's
 gold pages. No CRF model has seen a site that it cleans: each of the {n_folds} models is trained on
-{n_pages} pages without those of a third of the sites. Each site with {least} gold pages or more has a row."""
+{n_pages} pages without those of a third of the sites. Each site with {least} gold pages or more has a row.
+
+This section and the two after it were measured on {date}. `victor` is a model with the features
+`{features}` in format {model_format} here."""
 
 _OLDER: Final = """\
-These models have format {theirs}; the code now reads format {ours}. Current models give slightly different
-figures."""
+The present code has models of format {ours}, so the command gives slightly different figures now."""
 
 _GUARD: Final = """\
 ## The guard after the CRF
