@@ -6,7 +6,7 @@ Ours are the results out of fold that `victor train crf` left in --results; the 
 `peers`) run on the raw html of the same pages. Their results page by page go to peers.jsonl.gz in --results,
 and are used again (--again runs them anew); the comparison goes to peers.json.
 
-In every group of pages the best peer is the one with the highest mean there, which flatters it: it is chosen
+In every group of pages the best peer is the one with the highest mean there, which favours it: it is chosen
 after the fact. Intervals are of the mean difference, from bootstrap by site (95 %).
 """
 

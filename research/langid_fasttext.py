@@ -1,16 +1,21 @@
-"""Trains our small fastText model of languages: `python -m research.langid_fasttext TEXTS OUTPUT`.
+"""Trains our small fastText model of languages.
+
+python -m research.langid_fasttext TEXTS OUTPUT
 
 TEXTS is a folder of text files named by their language, as `victor train langid` takes them. The model is
 trained on normalised text; `victor clean --lid-model OUTPUT` uses it.
 """
 
+import argparse
 import random
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from research import langid_measure
+from victor_spark.errors import EXIT_DONE, VictorError
 from victor_spark.langid.fasttext_model import LABEL, OURS
 from victor_spark.langid.normalise import normalised
 from victor_spark.train import langid
@@ -82,6 +87,24 @@ def _cut(word: str) -> Iterator[str]:
     return (word[i : i + _LETTERS_PER_WORD] for i in range(0, len(word), _LETTERS_PER_WORD))
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Trains the model and writes it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m research.langid_fasttext",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("texts", metavar="TEXTS", type=Path, help="a folder of LANGUAGE.txt (.gz, .xz)")
+    parser.add_argument("output", metavar="OUTPUT", type=Path, help="the model to write")
+    options = parser.parse_args(arguments)
+    try:
+        files = langid_measure.texts(options.texts)
+        train(((language, langid.read(path)) for language, path in files.items()), options.output)
+    except VictorError as error:
+        print(f"langid_fasttext: error: {error}", file=sys.stderr)
+        return error.exit_code
+    return EXIT_DONE
+
+
 if __name__ == "__main__":
-    folder, target = map(Path, sys.argv[1:])
-    train(((file.name.split(".")[0], langid.read(file)) for file in sorted(folder.glob("*.txt*"))), target)
+    sys.exit(main())

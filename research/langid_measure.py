@@ -3,10 +3,11 @@
 python -m research.langid_measure DATA/langid/test
 
 prints the effect of repair on good and on misread texts, and the figures of identification on the parts of
-the files that come after those of metrics.json. A test folder holds one text file a language (`cs.txt`, `.gz`
+the files that come after those of langid.json. A test folder holds one text file a language (`cs.txt`, `.gz`
 and `.xz` too), one sentence a line.
 """
 
+import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from victor_spark import resources
 from victor_spark.blocks import Int32
-from victor_spark.errors import InputError
+from victor_spark.errors import EXIT_DONE, InputError, VictorError
 from victor_spark.kernels import code_points, ngrams
 from victor_spark.langid import encoding, repair, scores
 from victor_spark.langid.identify import UNKNOWN, Guess, Identifier, best_and_rival, guesses
@@ -56,7 +57,7 @@ MOST_REPAIRS: Final = 4
 N_WORDS, N_TEXTS = 60, 30
 """Of the texts whose charset is misread: their words, and how many there are of a language."""
 NEXT: Final = ((20, 300, 300), (N_WORDS, N_TEXTS, 100))
-"""Words of a text, texts of a file that metrics.json is about, and how many of those after them are read."""
+"""Words of a text, texts of a file that langid.json is about, and how many of those after them are read."""
 MIN_TEXTS: Final = 50
 MIN_HIGH_BYTES: Final = 4
 """A text with fewer characters that change is not counted as broken."""
@@ -223,10 +224,25 @@ IDENTIFIERS: Final[Mapping[str, Callable[[Profiles], Identifier]]] = {
 """Name of a method → what builds it from profiles; pages are identified with `beesley` alone."""
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(
+        prog="python -m research.langid_measure",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("texts", metavar="TEXTS", type=Path, help="a folder of LANGUAGE.txt (.gz, .xz)")
+    folder = parser.parse_args(arguments).texts
+    try:
+        shipped = Profiles.load(resources.directory("models") / "langid" / "profiles.npz")
+        files = texts(folder)
+        of_metrics = [text for name, path in files.items() for text in pieces(path, name, N_WORDS, N_TEXTS)]
+        print(*repair_lines(of_metrics, shipped), *unseen_lines(folder, shipped), sep="\n")
+    except VictorError as error:
+        print(f"langid_measure: error: {error}", file=sys.stderr)
+        return error.exit_code
+    return EXIT_DONE
+
+
 if __name__ == "__main__":
-    shipped = Profiles.load(resources.directory("models") / "langid" / "profiles.npz")
-    folder = Path(sys.argv[1])
-    of_metrics = [
-        text for name, path in texts(folder).items() for text in pieces(path, name, N_WORDS, N_TEXTS)
-    ]
-    print(*repair_lines(of_metrics, shipped), *unseen_lines(folder, shipped), sep="\n")
+    sys.exit(main())

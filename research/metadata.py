@@ -192,7 +192,9 @@ def filled(page: str, tables: Sequence[str]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the means of every set and reader."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m research.metadata",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--data", type=Path, required=True, metavar="DATA", help="the annotated pages")
     parser.add_argument("--output", type=Path, metavar="PAGE", help="a page whose tables are filled in")

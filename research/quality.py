@@ -1,4 +1,4 @@
-"""docs/quality.md, and its pictures in docs/pictures, from what is stored beside the shipped models.
+"""docs/quality.md, and its pictures in docs/pictures, from models/crf/ and research/results/.
 
 python -m research.quality --output docs/quality.md
 
@@ -24,6 +24,8 @@ from victor_spark.evaluation.measures import ALL
 
 MODELS: Final = ("victor-3", "victor-2", "victor-2008")
 WORST: Final = "worst.toml"
+STUDIES: Final = research.FOLDER / "results" / "victor-2"
+"""Results of the studies that train models again: on the older sets, as victor-2 was trained."""
 WITHOUT_LANGID: Final = "without-langid.json"
 """The metrics of victor-2008 trained `--without langid1 langid2`, beside the model's own."""
 
@@ -33,14 +35,14 @@ def page() -> str:
     models = resources.directory("models") / "crf"
     metrics = {name: _read(models / name / "metrics.json") for name in MODELS}
     without = _read(research.FOLDER / "results" / "victor-2008" / WITHOUT_LANGID)
-    proof = _proof(research.RESULTS)
+    proof = _proof(research.RESULTS, STUDIES)
     head = _HEAD.format(n_pages=metrics[MODELS[0]]["cross_validation"]["victor"]["all"]["n_pages"])
     parts = [head, *proof, *_models(metrics), _ablation(metrics["victor-2008"], without), _READING]
     return "\n\n".join(parts) + "\n"
 
 
-def _proof(results: Path) -> Iterator[str]:
-    """The sections about the model that `victor` uses, each where its results are there."""
+def _proof(results: Path, studies: Path) -> Iterator[str]:
+    """The sections about the model that `victor` uses, and the studies, each where its results are there."""
     rows = out_of_fold.read(results / out_of_fold.FILE_NAME)
     yield _section(_PREVIOUS, results / previous.FILE_NAME, quality_tables.recipes)
     if (path := results / "peers.json").is_file():
@@ -50,11 +52,11 @@ def _proof(results: Path) -> Iterator[str]:
         )
         yield "\n".join(quality_tables.verdicts(compared))
         yield "\n".join(quality_tables.peers(compared))
-    yield _section(_LANGUAGES, results / "languages.json", quality_tables.languages)
-    yield _section(_SETS, results / "sets.json", quality_tables.sets)
+    yield _section(_LANGUAGES, studies / "languages.json", quality_tables.languages)
+    yield _section(_SETS, studies / "sets.json", quality_tables.sets)
     yield _section(_SNIPPETS, results / "snippets.json", quality_tables.snippets)
-    yield _section(_ABLATION, results / "ablation.json", quality_tables.ablation)
-    yield _section(_LEARNING, results / "curve.json", quality_tables.learning)
+    yield _section(_ABLATION, studies / "ablation.json", quality_tables.ablation)
+    yield _section(_LEARNING, studies / "curve.json", quality_tables.learning)
     yield _section(_RECIPES, results / "recipes.json", quality_tables.recipes)
     yield _section(_PREFERENCES, results / preferences.FILE_NAME, quality_tables.preferences)
     yield _REJECT
@@ -107,7 +109,7 @@ def draw(directory: Path) -> None:
         title="Pages rejected",
         names=("minimum of the expected F1", "share of pages"),
     )
-    if (path := research.RESULTS / "curve.json").is_file():
+    if (path := STUDIES / "curve.json").is_file():
         found = sorted(_read(path).values(), key=lambda row: float(row["n_sites_trained"]))
         _draw_lines(
             {
@@ -180,8 +182,12 @@ def _draw_lines(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes the document."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path, required=True)
+    parser = argparse.ArgumentParser(
+        prog="python -m research.quality",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the document")
     output = parser.parse_args(arguments).output
     output.write_text(page(), encoding="utf-8")
     draw(output.parent / "pictures")
@@ -196,18 +202,19 @@ How well the shipped models find the text of pages, on sites that they have not 
 harmonic mean of precision and recall over the words of the output and of the gold text (the text that an
 annotator kept).
 
-Made by `python -m research.quality --output docs/quality.md` from the results stored beside the shipped
-models in `models/crf/`. Each section names the command that made its figures. All figures are *out of fold*:
-the model that cleans a page was trained without its site, but with other sites of the same set. The section
-*Sets: trained without, tested on* shows the quality on sets that the model was not trained on. The gold
-sets were annotated by others, each with its own conventions. Block labels come from aligning the gold text
-with the page.
+Made by `python -m research.quality --output docs/quality.md` from the metrics of the shipped models in
+`models/crf/` and the results of studies in `research/results/`. Each section names the command that made its
+figures. All figures are *out of fold*: the model that cleans a page was trained without its site, but with
+other sites of the same set. The section *Sets: trained without, tested on* shows the quality on sets that the
+model was not trained on. The gold sets were annotated by others, each with its own conventions. Block labels
+come from aligning the gold text with the page.
 
 `victor` is the model `victor-3`. Its features, bins and trees are those of `victor-2`; it is trained with two
 more sets, `aed` and `fundus`, articles and news of today. PAGES is the directory of the older sets; the newer
-ones are in `more/` beside it. Four studies use the older sets only, as the training of `victor-2` did:
-*Languages*, *Sets*, the features and stages, and the learning curve. *Languages without gold texts* is about
-`victor-2`. `victor-3` is measured on all {n_pages} pages, with
+ones are in `more/` beside it, and FILES are the files of both. Four studies are of `victor-2` and use the
+older sets only, as its training did (`--older`): *Languages*, *Sets*, the features and stages, and the
+learning curve. They were made on 2026-11-22; the present code gives slightly different figures (0.8655
+instead of 0.8688 in the first row of the learning curve). `victor-3` is measured on all {n_pages} pages, with
 the headline of each kept text, as `victor` keeps it."""
 
 _PREVIOUS: Final = """\
@@ -225,13 +232,14 @@ _RECIPES: Final = """\
 Made by `python -m research.recipes --data PAGES --generated FILE --folds 0 --scratch DIR --recipes "older
 sets" "two more sets" "two more sets, one origin" "and generated pages"`, on one fold of five by site, where
 FILE has 300 pages by `python -m research.generated`. Trees are trained on 30,000 blocks (shipped model:
-300,000), the CRF for 20 iterations (60). Only the eight largest sets are origins ([method.md](method.md)).
-If the two new sets count as two origins, the smallest older sets are not among these eight; if they count as
-one, only `chinese_web` is not. *Drawn together*: before the decision, the log-odds of each block are mixed,
-in this share, with their mean over all blocks with the same enclosing tags and class names.
+300,000), the CRF for 20 iterations (60). Only the eight largest sets are origins ([method.md](method.md)). If
+the two new sets count as two origins, the smallest older sets are not among these eight; if they count as
+one, only `chinese_web` is not. *Smoothed by group*: before the decision, the log-odds of each block are
+averaged with their mean over all blocks with the same enclosing tags and class names; the number is the
+weight of the mean.
 
 Generated pages bring no significant gain, and lower the quality of products and listings: they are not in
-training. Drawing together gains less than 0.003 and takes time on every page: it is not in use either."""
+training. Smoothing by group gains less than 0.003 and takes time on every page: it is not in use either."""
 
 _PEERS: Final = """\
 ## Comparison with other extractors
@@ -258,47 +266,48 @@ bootstrap by site, 95 %). `victor` is *ahead* or *behind* if the interval exclud
 _LANGUAGES: Final = """\
 ## Languages: trained without, tested on
 
-Made by `python -m research.studies languages --data PAGES --languages en zh el ru pl fr`, for the languages
-with most pages except placeholder Latin. Each language is cleaned by a model trained without any page in it
-and without any of its sites. The column *language seen* is the result out of fold on the same pages, by
-models trained on other sites of the language. Without English, a seventh of the pages is left for training;
-without any other language, more pages are left than in a fold. The trees of these models are trained on
-30,000 blocks (shipped model: 300,000) and their CRF for 20 iterations (60), which explains part of each
-loss. Pages of most languages are from few sites, so their intervals are wide. Only older sets are used."""
+Made by `python -m research.studies languages --older --features victor-2 --results research/results/victor-2
+--data PAGES --languages en zh el ru pl fr`, for the languages with most pages except placeholder Latin. Each
+language is cleaned by a model trained without any page in it and without any of its sites. The column
+*language seen* is the result out of fold on the same pages, by models trained on other sites of the language.
+Without English, a seventh of the pages is left for training; without any other language, more pages are left
+than in a fold. The trees of these models are trained on 30,000 blocks (shipped model: 300,000) and their CRF
+for 20 iterations (60), which explains part of each loss. Pages of most languages are from few sites, so their
+intervals are wide."""
 
 _SETS: Final = """\
 ## Sets: trained without, tested on
 
-Made by `python -m research.studies sets --data PAGES`. Each set has its own convention whether titles,
+Made by `python -m research.studies sets --older --features victor-2 --results research/results/victor-2
+--data PAGES`. Each set has its own convention whether titles,
 captions and comments are content. A model learns these conventions, and estimates from the elements of a
 page which training set it resembles ([method.md](method.md)). Here the sets with most sites are cleaned by
 models trained without any page of the set and without any of its sites: with that estimate, and without it
 (*origins unknown*). The difference and its interval compare these two. The last column is the model of all
-sets, out of fold. The models of this study are trained on fewer blocks, as in the section above. Only the
-older sets are used."""
+sets, out of fold. The models of this study are trained on fewer blocks, as in the section above."""
 
 _SNIPPETS: Final = """\
 ## Languages without gold texts
 
 Made by `python -m research.snippets --data PAGES`, on pages that no model was trained on, in languages with
 few or no gold texts. The measure is F1 of a page over snippets that must and must not be in the output. The
-shipped model and the peers get the same canonical HTML. Differences are computed as above. `victor` is
-`victor-2` here."""
+shipped model and the peers get the same canonical HTML. Differences are computed as above."""
 
 _ABLATION: Final = """\
 ## What each group of features and each stage contributes
 
-Made by `python -m research.studies ablation --data PAGES`: one fold of five, cleaned by models trained on
-the other four. Trees are trained on 30,000 blocks (shipped model: 300,000), the CRF for 20 iterations (60).
-A group of features is removed from the trees and from the CRF. Every feature, except the output of the
-first trees, is in exactly one group. Differences are to the model with all features and stages, paired by
-site. Only the older sets are used."""
+Made by `python -m research.studies ablation --older --features victor-2 --results research/results/victor-2
+--data PAGES`: one fold of five, cleaned by models trained on the other four. Trees are trained on 30,000
+blocks (shipped model: 300,000), the CRF for 20 iterations (60). A group of features is removed from the trees
+and from the CRF. Every feature, except the output of the first trees, is in exactly one group. Differences
+are to the model with all features and stages, paired by site."""
 
 _LEARNING: Final = """\
 ## More sites for training
 
-Made by `python -m research.studies curve --data PAGES`, with the fold and the trees of the ablation. A
-larger share of the sites includes the smaller shares. Only the older sets are used.
+Made by `python -m research.studies curve --older --features victor-2 --results research/results/victor-2
+--data PAGES`, with the fold and the trees of the ablation. A larger share of the sites includes the smaller
+shares.
 
 ![Learning curve](pictures/quality-learning.png)"""
 
@@ -314,7 +323,8 @@ treats every block as independent of the others instead. The betas are compared 
 On pages with a low expected F1, the model assumes more often than the probabilities say that all uncertain
 blocks are content, or none ([method.md](method.md)).
 
-These changes were tried and are not in use, because they brought no significant gain:
+These changes were tried and are not in use, because they brought no significant gain. No script of this
+repository repeats these trials:
 
 - another beta for each page, chosen by features of the page (its expected F1, its length, the shares of
   links, list items and the largest group of kept blocks); tried by site and with sets left out;
@@ -326,27 +336,28 @@ _REJECT: Final = """\
 ## Pages with nothing to keep
 
 A page gets the status `empty` when the highest expected F1 is below a minimum. The table shows what each
-minimum rejects, from the out-of-fold results of `victor train crf`.
+minimum rejects, from the out-of-fold results of `victor train crf` (section *Model `victor-3`*).
 
 ![Pages rejected](pictures/quality-reject.png)"""
 
 _EXPECTED: Final = """\
 ## How reliable is `expected_f1`?
 
-`--fail-below` drops pages by the column `expected_f1`. Here it is compared with the F1 measured out of
-fold, on pages with output. The mean difference over the ranges, weighted by pages, is {error:.3f}. The
-correlation over pages is {correlation:.2f}.
+`--fail-below` drops pages by the column `expected_f1`. Here it is compared with the F1 measured out of fold
+by `victor train crf` (section *Model `victor-3`*), on pages with output. The mean difference over the ranges,
+weighted by pages, is {error:.3f}. The correlation over pages is {correlation:.2f}.
 
 ![Expected and measured F1](pictures/quality-expected.png)"""
 
 _WORST: Final = """\
 ## The {n} worst pages
 
-The pages with the lowest word F1 out of fold whose gold is not empty. `expected` is the expected F1 of the
-best output. For pages with a reason, the text, the gold text and our output were compared. There are two
-kinds. On some pages, the gold text is less than the article or service that the page is about, or counts
-readers' comments as content; no decision would be right there. Others are pages of a short text with comments
-and further stories in whole sentences, auctions and shops with short lines, and lists of links."""
+The pages with the lowest word F1 out of fold whose gold is not empty, from the same results of `victor train
+crf`. The reasons are written by hand, in `research/results/victor-3/worst.toml`. `expected` is the expected
+F1 of the best output. For pages with a reason, the text, the gold text and our output were compared. There
+are two kinds. On some pages, the gold text is less than the article or service that the page is about, or
+counts readers' comments as content; no decision would be right there. Others are pages of a short text with
+comments and further stories in whole sentences, auctions and shops with short lines, and lists of links."""
 
 _READING: Final = """\
 ## Comparison with the paper

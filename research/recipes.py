@@ -42,7 +42,7 @@ OLDER, APART, ONE, GENERATED = (
     "two more sets, one origin",
     "and generated pages",
 )
-KIN: Final = "{recipe}, blocks of the same names drawn together by {share:g}"
+GROUPED: Final = "{recipe}, smoothed by group, {share:g}"
 SHARES: Final = (0.5,)
 
 PAIRS: Final = ((APART, OLDER), (ONE, OLDER), (ONE, APART), (GENERATED, ONE))
@@ -52,7 +52,7 @@ Scores = dict[str, dict[tuple[str, str], float]]
 """Recipe → set and id of a page → word F1."""
 
 
-def taught(
+def training_pages(
     recipe: str, pages: Sequence[LabelledPage], generated: Sequence[LabelledPage]
 ) -> list[TrainingPage]:
     """The training pages of a recipe."""
@@ -73,24 +73,25 @@ def table() -> FeatureTable:
     return replace(full, trees=replace(full.trees, **fewer, n_folds=STACKING))
 
 
-def drawn_together(probabilities: Float64, blocks: Blocks, share: float) -> Float64:
-    """Marginals whose log-odds are drawn to their mean over blocks with the same tags and class names around.
+def smoothed(probabilities: Float64, blocks: Blocks, share: float) -> Float64:
+    """Marginals whose log-odds are averaged with their mean over blocks with the same enclosing names.
 
-    `share` is the part of the mean, in which a block counts by the square root of its words.
+    `share` is the weight of that mean, in which a block counts by the square root of its words. Names are
+    the tags and classes of the enclosing elements.
     """
     content = np.clip(1.0 - probabilities[:, OTHER], 1e-4, 1 - 1e-4)
     logits, weights = np.log(content / (1 - content)), np.sqrt(decision.n_words(blocks)) + 0.1
-    _, kin = np.unique(blocks.class_path, return_inverse=True)
-    means = (np.bincount(kin, weights * logits) / np.bincount(kin, weights))[kin]
-    drawn = 1 / (1 + np.exp(-(1 - share) * logits - share * means))
+    _, group = np.unique(blocks.class_path, return_inverse=True)
+    means = (np.bincount(group, weights * logits) / np.bincount(group, weights))[group]
+    mixed = 1 / (1 + np.exp(-(1 - share) * logits - share * means))
     result = np.zeros_like(probabilities)
-    result[:, HEADER] = np.minimum(probabilities[:, HEADER] / content, 1.0) * drawn
-    result[:, TEXT], result[:, OTHER] = drawn - result[:, HEADER], 1 - drawn
+    result[:, HEADER] = np.minimum(probabilities[:, HEADER] / content, 1.0) * mixed
+    result[:, TEXT], result[:, OTHER] = mixed - result[:, HEADER], 1 - mixed
     return result
 
 
 def measure(recipe: str, model: Model, page: LabelledPage) -> dict[str, float]:
-    """Word F1 of a page as `victor` decides, and with blocks drawn together."""
+    """Word F1 of a page as `victor` decides, and with marginals smoothed by group."""
     blocks = page.page.blocks
     words, found = decision.n_words(blocks), marginals(model, blocks)
 
@@ -100,8 +101,8 @@ def measure(recipe: str, model: Model, page: LabelledPage) -> dict[str, float]:
     scores = {recipe: f1(decision.by_expected_f1(found, words))}
     if recipe == ONE and len(blocks):
         for share in SHARES:
-            drawn = drawn_together(found, blocks, share)
-            scores[KIN.format(recipe=recipe, share=share)] = f1(decision.by_expected_f1(drawn, words))
+            mixed = smoothed(found, blocks, share)
+            scores[GROUPED.format(recipe=recipe, share=share)] = f1(decision.by_expected_f1(mixed, words))
     return scores
 
 
@@ -124,10 +125,8 @@ def scores_of(options: argparse.Namespace, pages: Sequence[LabelledPage]) -> Sco
             if not path.is_file():
                 if options.stored:
                     continue
-                training_pages = taught(recipe, others, generated)
-                model = training.train(
-                    training_pages, table(), TrainingOptions(max_iterations=MAX_ITERATIONS)
-                )
+                chosen = training_pages(recipe, others, generated)
+                model = training.train(chosen, table(), TrainingOptions(max_iterations=MAX_ITERATIONS))
                 path.write_bytes(files.to_bytes(model))
             model = files.from_bytes(path.read_bytes())
             for page, own in zip(pages, fold_of, strict=True):
@@ -159,7 +158,7 @@ def main() -> int:
         folder.mkdir(parents=True, exist_ok=True)
     pages = trials.labelled(options.data)
     scores = scores_of(options, pages)
-    pairs = [*PAIRS, *((KIN.format(recipe=ONE, share=share), ONE) for share in SHARES)]
+    pairs = [*PAIRS, *((GROUPED.format(recipe=ONE, share=share), ONE) for share in SHARES)]
     tested = [Measured(*_key(page), page.site, page.gold.meta.get("page_type")) for page in pages]
     found_pairs = {
         f"{after} / {before}": compared(tested, scores[after], scores[before])

@@ -4,9 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from pathlib import Path
 from typing import Final
 
-from research import claims, daniel, extrinsic, published, wrong_words, zones
+from research import FOLDER, claims, daniel, extrinsic, published, wrong_words, zones
 from research.extrinsic import REFERENCE, percent
 from research.findings import Finding
 from research.published import Triple
@@ -78,8 +79,14 @@ def _training_pages(tested: Measured) -> str:
             path = model / "metrics.json"
             known = json.loads(path.read_text(encoding="utf-8"))["training_pages"] if path.is_file() else None
             numbers = ["unknown" if known is None else str(known.get(own, 0)) for own in _SETS]
-            rows.append([f"`{name}`", f"`models/{folder}`", *numbers])
+            rows.append([f"`{name}`", f"`{_in_checkout(folder)}`", *numbers])
     return markdown(["cleaner", "model", *(f"trained on, of {own}" for own in _SETS)], rows)
+
+
+def _in_checkout(folder: str) -> str:
+    """The path of a model from the root of the checkout: research names its own models by absolute paths."""
+    path = Path("models", folder)
+    return str(path.relative_to(FOLDER.parent) if path.is_absolute() else path)
 
 
 def _wrong_words(tested: Measured) -> str:

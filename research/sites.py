@@ -13,7 +13,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise, product
 from pathlib import Path
@@ -80,6 +80,8 @@ N_RAW: Final = (2, 3, 5, 10, 30, 100, 300, 900)
 N_DRAWS: Final = 5
 N_TARGETS: Final = 60
 N_WORST: Final = 20
+METRICS: Final = "metrics.json"
+"""Beside the site model: the figures of its card."""
 
 
 @dataclass(frozen=True)
@@ -292,6 +294,28 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
         ],
     }
     (results / RESULTS).write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if refit:
+        (site_model / METRICS).write_text(json.dumps(metrics(stored), indent=1) + "\n", encoding="utf-8")
+
+
+def metrics(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of the site model's card, from those of the document: word F1 on sites of MANY_PAGES."""
+    large = [row for row in stored["by pages"] if int(row["name"].split()[0]) >= MANY_PAGES]
+    shown = {"one pass": "one pass", "consensus": "consensus", "by site": "all, calibrated (shipped)"}
+    shown["fitted on other sites"] = "fitted on other sites"
+    return {
+        "command": "python -m research.sites measure --fit --data DATA --models M",
+        "fitted_on": {"n_pages": stored["n_pages"], "n_sites": stored["n_sites"]},
+        "n_folds": stored["n_folds"],
+        "n_pages": sum(row["n_pages"] for row in large),
+        "n_sites": sum(row["n_sites"] for row in large),
+        "word_f1": {name: _rounded(stored["columns"][column]) for name, column in shown.items()},
+        "gain": _rounded(stored["gain"]),
+    }
+
+
+def _rounded(figures: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 6) for name, value in figures.items()}
 
 
 def _backed_off(

@@ -180,7 +180,9 @@ def measure(data: Path, name: str) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the script and returns the process exit code."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m research.structure",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--data", metavar="DIR", type=Path, required=True, help="has more/defuddle.jsonl.xz")
     try:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,6 +59,8 @@ def on_gold(data: Path, models: Path | None = None) -> dict[str, Any]:
         "n_folds": N_FOLDS,
         "kinds": {site: _kind(of_site) for site, of_site in of_sites.items()},
         "sites": [_site(gain) for gain in gains],
+        "date": datetime.now(tz=UTC).date().isoformat(),
+        "features": FEATURES,
         "model_format": FORMAT,
         "guard": guard.figures(guard.tested(of_sites, cleaner, GROUPING, models_for)),
     }

@@ -2,8 +2,8 @@
 
 python -m research.template_page --data DATA --output docs/templates.md
 
-DATA holds pages/ (annotated) and sites/ (whole sites). The figures are kept in templates.json beside the
-output, so that parts can be measured again on their own (--only), as models can be kept (--models).
+DATA holds pages/ (annotated) and sites/ (whole sites). The figures are kept in templates.json in --results,
+so that parts can be measured again on their own (--only), as models can be kept (--models).
 """
 
 import argparse
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import research
 from research import template_figures
 from research.template_folds import CLEANER
 from victor_spark.errors import InputError, VictorError
@@ -21,6 +22,7 @@ from victor_spark.evaluation.template_gain import ALL_TEXT, TEMPLATES
 from victor_spark.model.files import FORMAT
 
 COMMAND: Final = "python -m research.template_page --data DATA --output docs/templates.md"
+RESULTS: Final = "templates.json"
 CURVE: Final = "pictures/templates-injection.svg"
 _PARTS_OF_QUALITY: Final = ("precision", "recall", "f1")
 AFTER: Final = f"{CLEANER}, then templates"
@@ -59,9 +61,10 @@ def _injection(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _gold(figures: Mapping[str, Any]) -> Iterator[str]:
-    yield _GOLD.format(**{name: figures[name] for name in ("n_pages", "n_folds")}, least=_MIN_PAGES)
+    stated = ("n_pages", "n_folds", "date", "features", "model_format")
+    yield _GOLD.format(**{name: figures[name] for name in stated}, least=_MIN_PAGES)
     if figures["model_format"] != FORMAT:
-        yield _OLDER.format(theirs=figures["model_format"], ours=FORMAT)
+        yield _OLDER.format(ours=FORMAT)
     large = [row for row in figures["sites"] if row["n_pages"] >= _MIN_PAGES]
     small = [row for row in figures["sites"] if row["n_pages"] < _MIN_PAGES]
     if not large:
@@ -187,15 +190,29 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, writes the figures, the picture and the document."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--output", type=Path, required=True)
+    parser = argparse.ArgumentParser(
+        prog="python -m research.template_page",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data", metavar="DIR", type=Path, required=True, help="has pages/ and sites/")
+    parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="the document")
     parser.add_argument(
-        "--models", type=Path, help="keeps the models of the folds here, and takes them from here"
+        "--results",
+        metavar="DIR",
+        type=Path,
+        default=research.FOLDER / "results",
+        help="has and takes templates.json (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--models",
+        metavar="DIR",
+        type=Path,
+        help="keeps the models of the folds here, and takes them from here",
     )
     parser.add_argument("--only", nargs="*", choices=list(template_figures.PARTS), help="measure these again")
     given = parser.parse_args(arguments)
-    store = given.output.with_suffix(".json")
+    store = given.results / RESULTS
     figures = json.loads(store.read_text(encoding="utf-8")) if store.is_file() else {}
     try:
         for part in template_figures.PARTS if given.only is None else given.only:
@@ -262,11 +279,13 @@ _GOLD: Final = """\
 
 The sites are the hosts with several pages in the gold sets. Templates are mined from the HTML of a site's
 gold pages. No CRF model has seen a site that it cleans: each of the {n_folds} models is trained on
-{n_pages} pages without those of a third of the sites. Each site with {least} gold pages or more has a row."""
+{n_pages} pages without those of a third of the sites. Each site with {least} gold pages or more has a row.
+
+This section and the two after it were measured on {date}. `victor` is a model with the features
+`{features}` in format {model_format} here."""
 
 _OLDER: Final = """\
-These models have format {theirs}; the code now reads format {ours}. Current models give slightly different
-figures."""
+The present code has models of format {ours}, so the command gives slightly different figures now."""
 
 _GUARD: Final = """\
 ## The guard after the CRF

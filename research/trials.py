@@ -40,7 +40,12 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "neighbouring paragraphs": ("paragraph.", "window.", "since.", "until."),
     "elements around, densest spans": ("around.", "best.", "span"),
-    "kin: same path, same class, duplicates": ("path.", "class.", "first-duplicate", "duplicate-count"),
+    "related blocks: same path, same class, duplicates": (
+        "path.",
+        "class.",
+        "first-duplicate",
+        "duplicate-count",
+    ),
     "page, place and title": (
         "page.",
         "document.",
@@ -72,10 +77,10 @@ class Trial:
     tested: Sequence[int]
 
 
-def labelled(directory: Path) -> list[LabelledPage]:
-    """All usable pages in the order of `victor train crf`, so that folds are the same."""
+def labelled(directory: Path, *, older: bool = False) -> list[LabelledPage]:
+    """All usable pages, or those of the older sets, in the order of `victor train crf`: the same folds."""
     pages: list[LabelledPage] = []
-    for name, path in sample.files(directory).items():
+    for name, path in (gold.find(directory) if older else sample.files(directory)).items():
         usable = [page for page in gold.read(path) if gold.usable(page)]
         pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
     return pages

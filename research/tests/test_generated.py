@@ -27,10 +27,10 @@ def test_the_same_seed_gives_the_same_pages_and_another_seed_others() -> None:
     assert first != other
 
 
-def test_blocks_drawn_together_keep_marginals_and_come_nearer_to_each_other() -> None:
+def test_smoothing_keeps_the_sum_of_marginals_and_brings_blocks_of_a_group_nearer() -> None:
     blocks = blocks_of("<div class=a><p>One two.<p>Three four.</div><p class=b>Five six.")
     before = np.array([[0.1, 0.8, 0.1], [0.0, 0.2, 0.8], [0.0, 1.0, 0.0]])
-    after = recipes.drawn_together(before, blocks, 0.5)
+    after = recipes.smoothed(before, blocks, 0.5)
     np.testing.assert_allclose(after.sum(axis=1), 1.0)
     assert (after >= 0).all()
     assert before[0, OTHER] < after[0, OTHER] < after[1, OTHER] < before[1, OTHER]

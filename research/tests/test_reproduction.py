@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import research
 from research import findings, published, reproduce, unseen, wrong_words, zones
 from research.published import Triple
 from research.tests import news
@@ -92,6 +93,9 @@ def test_a_run_fills_every_section(data: Path, tmp_path: Path, monkeypatch: pyte
     assert "| `kimatu+line-block` |" in written
     assert "(98.5)" in written
     assert "| `reference` | 100.0 (68.9) |" in written
+    assert "| `ncleaner-2008` | `research/models/ncleaner/english` | 0 | 37 |" in written
+    assert "| `victor` | `models/crf/victor-3` |" in written
+    assert str(research.FOLDER) not in written
 
 
 def test_a_sample_is_the_same_every_time_and_so_many_a_language(data: Path) -> None:

@@ -1,5 +1,6 @@
 """The study of sites: its fit, and its document."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from research import RESULTS, site_trees, sites, sites_page
 from tests.evaluation.invented import write_sets
 from victor_spark.evaluation import gold
+from victor_spark.resources import directory
 
 
 def test_the_smallest_numbers_near_the_best_are_fitted_on_the_chosen_pages_alone() -> None:
@@ -43,6 +45,17 @@ def test_measuring_sites_of_a_single_set_is_one_clear_line(
         (tmp_path / "more" / f"{name}.jsonl").touch()
     assert sites.main(["measure", "--data", str(tmp_path), "--models", str(tmp_path / "none")]) == 2
     assert "needs sites of two sets" in capsys.readouterr().err
+
+
+def test_the_metrics_and_the_card_of_the_shipped_model_have_the_stored_results() -> None:
+    found = sites.metrics(json.loads((RESULTS / sites.RESULTS).read_text(encoding="utf-8")))
+    folder = directory("models") / "sites"
+    assert json.loads((folder / sites.METRICS).read_text(encoding="utf-8")) == found
+    card = (folder / "CARD.md").read_text(encoding="utf-8")
+    shown = [f"{row['f1']:.4f}"[1:] for row in found["word_f1"].values()]
+    shown += [f"{found['gain'][end]:.4f}"[1:] for end in ("low", "high")]
+    shown += [f"{found['n_pages']:,} pages", f"{found['n_sites']} sites"]
+    assert [figure for figure in shown if figure not in " ".join(card.split())] == []
 
 
 def test_the_document_is_that_of_the_stored_results() -> None:

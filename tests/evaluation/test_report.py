@@ -1,13 +1,35 @@
 """The report's parts: differences are marked, everything is escaped, long texts are cut."""
 
+import json
 from html.parser import HTMLParser
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from victor_spark.evaluation import evaluate, report
 from victor_spark.evaluation.measures import Overlap
 from victor_spark.evaluation.measuring import Measurement
+
+
+@pytest.mark.parametrize(
+    ("macro", "folder"),
+    [
+        ("crf", "crf/victor-2008"),
+        ("crf", "crf/victor-2"),
+        ("crf", "crf/victor-3"),
+        ("ncleaner", "ncleaner/default"),
+        ("ncleaner", "ncleaner/non-lexical"),
+    ],
+)
+def test_the_cards_of_shipped_models_are_what_the_template_makes_of_their_metrics(
+    root: Path, macro: str, folder: str
+) -> None:
+    model = root / "models" / folder
+    metrics = json.loads((model / "metrics.json").read_text(encoding="utf-8"))
+    card = (model / "CARD.md").read_text(encoding="utf-8")
+    assert card == report.card(macro, folder.removeprefix("crf/"), metrics)
 
 
 class _Text(HTMLParser):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import victor_spark
-from research.langid_measure import misread
+from tests.langid.test_encoding import misread
 from victor_spark import pipeline, preparation
 from victor_spark.document import Document
 from victor_spark.errors import ModelError, UsageError

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.langid_measure import misread
+from tests.langid.test_encoding import misread
 from tests.langid.test_identify import SENTENCES
 from victor_spark.kernels import code_points, letters
 from victor_spark.langid.encoding import examined

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from research.template_agreement import by_expressions, remove
 from tests.kernels.test_uncompiled import from_source
+from tests.templates.expressions import by_expressions, remove
 from victor_spark.kernels import memory_views
 from victor_spark.templates import matcher as module
 from victor_spark.templates import patterns, tokens

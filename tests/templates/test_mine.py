@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from research.template_agreement import by_expressions, remove
+from tests.templates.expressions import by_expressions, remove
 from victor_spark.errors import UsageError
 from victor_spark.templates import repeats
 from victor_spark.templates.matcher import Matcher
