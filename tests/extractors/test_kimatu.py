@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.extractors.pages import kept, page
@@ -110,6 +110,7 @@ def test_texts_that_look_different(source: str) -> None:
     assert looks(source) == [0, 1]
 
 
+@example("<a><math><a><input></a></math>word</a>")
 @given(pages.forest | pages.soup)
 def test_the_scan_reads_tags_as_the_segmentation_does(source: str) -> None:
     of = page(source)

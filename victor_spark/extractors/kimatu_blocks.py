@@ -68,10 +68,12 @@ def appearance(page: Page) -> tuple[Int32, Int32]:
     for start, paragraph in zip(page.blocks.start.tolist(), page.blocks.paragraph.tolist(), strict=True):
         lowest = len(open_elements)  # the smallest number of open elements since the block before
         while tag is not None and tag.start() < start:
-            if tag[1]:
+            if tag[2] in VOID:  # in a formula, it has an end tag
+                pass
+            elif tag[1]:
                 del open_elements[max(len(open_elements) - 1, 1) :]
                 lowest = min(lowest, len(open_elements))
-            elif tag[2] not in VOID:
+            else:
                 n_links += tag[2] == "a"
                 outer, link = open_elements[-1]
                 look = _opened(outer, tag[2], tag[3], attributes)
