@@ -20,7 +20,7 @@ from victor_spark.kernels.num import GOLDEN
 
 Places = npt.NDArray[np.intp]
 
-OF_TEXT: Final = np.uint64(1)
+OF_TEXT: Final = 1
 """The last bit of a text's key; that of a layout is 0."""
 
 SUMS: Final = ("n_pages", "log_odds")
@@ -148,7 +148,7 @@ def _keys(blocks: Blocks, probabilities: Float64) -> tuple[Places, _Keys]:
     with_text = np.flatnonzero(likely)
     texts = (blocks.letters_hash ^ blocks.class_path * _IN_LAYOUT)[with_text]
     key = np.concatenate([blocks.class_path, texts]) << _KIND_BITS
-    key[len(blocks) :] |= OF_TEXT
+    key[len(blocks) :] |= np.uint64(OF_TEXT)
     distinct = _Keys(*np.unique(key, return_index=True, return_inverse=True))
     return np.concatenate([np.arange(len(blocks)), with_text]), distinct
 
