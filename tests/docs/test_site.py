@@ -106,4 +106,5 @@ def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(tm
         assert loaded == [], page
     found = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
     assert any(entry["location"].startswith("reference/commands/clean") for entry in found)
-    assert any("victor_spark.clean" in entry["location"] for entry in found)
+    assert any(entry["location"] == "reference/api.html#clean" for entry in found)
+    assert any("victor_spark.document.Document" in entry["location"] for entry in found)

@@ -51,4 +51,4 @@ def test_a_cut_shard_is_counted_and_shown_and_loses_no_page_before_its_end(
 
     outcome = victor("clean", cut, "--output", tmp_path / "alone")
     assert outcome.code == 3
-    assert any("1 of 1 shards couldn't be read" in line and reason in line for line in outcome.lines)
+    assert any("1 of 1 shard could not be read" in line and reason in line for line in outcome.lines)
