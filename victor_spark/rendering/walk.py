@@ -203,15 +203,11 @@ class Walk:
     def _kind_of(self, i: cython.Py_ssize_t) -> cython.int:
         """The kind of an element by the name of its tag, which begins at `i`."""
         n: cython.Py_ssize_t = self.html.shape[0]
-        mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
         name: cython.uint = _SEED
         while i < n and self.html[i] != ord(">") and self.html[i] != ord(" ") and self.html[i] != ord("/"):
             name = at.hashed(name, self.html[i])
             i += 1
-        slot: cython.uint = name & mask
-        while self.slots[slot] != name and self.slots[slot] != 0:
-            slot = (slot + 1) & mask
-        return self.slot_kinds[slot]
+        return self.slot_kinds[at.place(self.slots, name)]
 
     def tag(self, row: cython.Py_ssize_t) -> str:
         """The start tag of an element."""
@@ -277,11 +273,7 @@ class Walk:
         return last == ord("d") and before == ord("i") and self.html[i - 3] == ord(" ")
 
     def _of_word(self, word: cython.uint) -> cython.int:
-        mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
-        slot: cython.uint = word & mask
-        while self.word_slots[slot] != word and self.word_slots[slot] != 0:
-            slot = (slot + 1) & mask
-        return self.word_marks[slot]
+        return self.word_marks[at.place(self.word_slots, word)]
 
     # --- what is shown ---------------------------------------------------------------------------------
 
