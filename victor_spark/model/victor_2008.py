@@ -28,7 +28,6 @@ Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
 FAMILIES: Final[Mapping[str, str]] = {"url": r"[:.@]", "date": r"\d", "time": r"\d"}
 """Family → the beginning of each of its expressions: one character, which is found fast."""
 
-
 _IN: Final = CONTAINERS[:9]  # those of the paper
 
 
