@@ -100,9 +100,7 @@ def _beyond_doubt(c: cython.uint) -> cython.bint:
 
 @cython.ccall
 def tell_kinds(
-    text: cython.const[cython.uint][::1],
-    folding: cython.const[cython.uint][::1],
-    kinds: cython.uchar[::1],
+    text: cython.const[cython.uint][::1], folding: cython.const[cython.uint][::1], kinds: cython.uchar[::1]
 ) -> cython.int:
     """Fills `kinds` with the LOOKS of each character as bits; returns how many are doubtful.
 

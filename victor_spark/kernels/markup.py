@@ -411,9 +411,7 @@ class Scan:
         self.paths[num.PATH_CLASSES, block] = self.class_path
         for g in range(self.hints.shape[0]):
             distance = self.depth - self.stack_hints[self.hint_row, g]
-            self.hints[g, block] = cython.cast(
-                cython.uchar, distance if distance < num.NO_HINT else num.NO_HINT
-            )
+            self.hints[g, block] = cython.cast(cython.uchar, min(distance, num.NO_HINT))
         self.n_blocks += 1
         self.text[text_end] = ord("\n")
         self.n_text = text_end + 1

@@ -39,9 +39,7 @@ assert _AT_ONCE == 64  # the size of arrays
 
 @cython.ccall
 def fold(
-    text: cython.const[cython.uint][::1],
-    table: cython.const[cython.uint][::1],
-    folded: cython.uint[::1],
+    text: cython.const[cython.uint][::1], table: cython.const[cython.uint][::1], folded: cython.uint[::1]
 ) -> cython.bint:
     """Fills `folded` with letters and marks in lower case and spaces; True where NFC is in doubt."""
     space: cython.uint = SPACE

@@ -68,9 +68,8 @@ def of_elements(
             table[k, e] = table[num.ELEMENT_LINK_SHARE, e]
     table[num.ELEMENT_SCORE, 0] *= _PART_OF_PAGE
     for e in range(n_elements):
-        table[num.ELEMENT_LINK_SHARE, e] = table[num.ELEMENT_LINKED, e] / max(
-            table[num.ELEMENT_WORDS, e], 1.0
-        )
+        words: cython.double = max(table[num.ELEMENT_WORDS, e], 1.0)
+        table[num.ELEMENT_LINK_SHARE, e] = table[num.ELEMENT_LINKED, e] / words
         table[num.ELEMENT_SCORE, e] *= 1.0 - table[num.ELEMENT_LINK_SHARE, e]
         if table[num.ELEMENT_SCORE, e] > table[num.ELEMENT_SCORE, best]:
             best = e

@@ -374,9 +374,8 @@ def _indented(text: str, size: cython.int) -> str:
 
 def _prefixed(text: str, prefix: str) -> str:
     """The lines of a text with a prefix, empty ones without its spaces."""
-    return (
-        "\n".join([prefix + line if line else prefix.rstrip() for line in text.split("\n")]) if text else ""
-    )
+    lines = [prefix + line if line else prefix.rstrip() for line in text.split("\n")]
+    return "\n".join(lines) if text else ""
 
 
 def _resolved(text: str) -> str:

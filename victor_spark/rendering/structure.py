@@ -185,10 +185,8 @@ class Structure:
 
     def text_of(self, row: int) -> str:
         """The text of an element."""
-        first, last = self.s.first[row], self.s.last[row]
-        return (
-            self.text[self.blocks.text_start[first] : self.blocks.text_end[last - 1]] if first < last else ""
-        )
+        first, last, blocks = self.s.first[row], self.s.last[row], self.blocks
+        return self.text[blocks.text_start[first] : blocks.text_end[last - 1]] if first < last else ""
 
     # --- for writers -----------------------------------------------------------------------------------
 

@@ -374,9 +374,8 @@ class Walk:
         return self.sums[at.UP_TO_SIZE, self.last_of[row]] - self.sums[at.UP_TO_SIZE, self.first[row]]
 
     def _kept_size(self, row: cython.Py_ssize_t) -> cython.int:
-        return (
-            self.sums[at.UP_TO_KEPT_SIZE, self.last_of[row]] - self.sums[at.UP_TO_KEPT_SIZE, self.first[row]]
-        )
+        before = self.sums[at.UP_TO_KEPT_SIZE, self.first[row]]
+        return self.sums[at.UP_TO_KEPT_SIZE, self.last_of[row]] - before
 
     def _has_kept(self, row: cython.Py_ssize_t) -> cython.bint:
         return self.sums[at.UP_TO_KEPT, self.last_of[row]] > self.sums[at.UP_TO_KEPT, self.first[row]]
@@ -569,9 +568,8 @@ class Walk:
         if self.n == node + 1 and kind != at.CELL and (kind != at.ITEM or self.nodes[at.N_B, node] == 0):
             self.n = node
         else:
-            self.nodes[at.N_END, node] = cython.cast(
-                cython.int, self._put(at.CLOSE, cython.cast(cython.int, node), 0)
-            )
+            close = self._put(at.CLOSE, cython.cast(cython.int, node), 0)
+            self.nodes[at.N_END, node] = cython.cast(cython.int, close)
 
     def _op(self) -> cython.int:
         """The kind of the innermost container."""
