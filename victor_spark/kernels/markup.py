@@ -364,11 +364,8 @@ class Scan:
             text_end = k
             while self._is_white(self.text[text_end - 1]):  # trimmed; the first character is none
                 text_end -= 1
-                end -= (
-                    num.WIDTH_NBSP
-                    if self.text[text_end] == ord("\xa0") and self.html[end - 1] != ord("\xa0")
-                    else 1
-                )
+                is_entity = self.text[text_end] == ord("\xa0") and self.html[end - 1] != ord("\xa0")
+                end -= num.WIDTH_NBSP if is_entity else 1
             self._add_block(start, end, text_end)
             self.space = k > text_end  # white space trimmed from this block's end
         return i

@@ -326,9 +326,7 @@ def _escaped(text: str) -> str:
 
 def _address(address: str) -> str:
     """An address inside the parentheses of a link."""
-    if _ODD.search(address):
-        address = _ODD.sub(lambda odd: _IN_ADDRESS.get(odd[0], ""), address)
-    return address
+    return _ODD.sub(lambda odd: _IN_ADDRESS.get(odd[0], ""), address)
 
 
 def _math(tex: str, display: cython.bint) -> str:

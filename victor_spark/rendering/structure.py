@@ -399,11 +399,8 @@ class Structure:
             if s.end[row] - s.inner[row] <= _LONGEST_MARKUP:
                 markup = self.html[s.inner[row] : s.end[row]]
                 is_hidden = any(self.marks(i) & MARK["hidden"] for i in range(row, s.after(row)))
-                if (
-                    not is_hidden
-                    and (kind == KIND["code"] or "\n" in markup.strip())
-                    and not _HOLDS_BLOCKS.search(markup)
-                ):
+                may_be_code = kind == KIND["code"] or "\n" in markup.strip()
+                if may_be_code and not is_hidden and not _HOLDS_BLOCKS.search(markup):
                     text = unescape(re.sub("<[^>]*>", "", re.sub(r"<br[^>]*>", "\n", markup))).strip()
                     return self._add((links.language(self, row), text.replace("\xa0", " "))) if text else -1
             if kind != KIND["code"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:

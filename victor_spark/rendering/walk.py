@@ -775,9 +775,7 @@ class Walk:
             if kind != at.KIND_UL and kind != at.KIND_OL:
                 self._leave_bare_items()
             op = self._op()
-        if (op == at.TABLE or op == at.ROW) and (
-            kind == at.KIND_TR or kind == at.KIND_TD or kind == at.KIND_TH
-        ):
+        if (op == at.TABLE or op == at.ROW) and at.KIND_TR <= kind <= at.KIND_TH:
             if kind == at.KIND_TR:
                 if op == at.TABLE:
                     self._open(at.ROW, 0, 0, row)
