@@ -72,12 +72,8 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
     Of the blocks of a formula (MathML, LaTeX, visible text) one gets the text; if one is kept, all are. The
     LaTeX of an image is added to the text beside it.
     """
-    changed = replace(
-        blocks,
-        text_end=blocks.text_end.copy(),
-        space_before=blocks.space_before.copy(),
-        paragraph=blocks.paragraph.copy(),
-    )
+    own = {name: getattr(blocks, name).copy() for name in ("text_end", "space_before", "paragraph")}
+    changed = replace(blocks, **own)
     texts: dict[int, list[str]] = {}  # of blocks, instead of their own
     around_maths = _read_mathml(blocks, changed, page, texts)
     _read_stated(changed, page, around_maths, texts)
