@@ -65,6 +65,13 @@ cdef inline int check() except -1:
 
 cdef inline unsigned int hashed(unsigned int code, unsigned int c) noexcept:
     return (code ^ c) * FNV_PRIME
+
+cdef inline Py_ssize_t place(const unsigned int[::1] slots, unsigned int code) noexcept:
+    cdef unsigned int mask = <unsigned int>(slots.shape[0] - 1)
+    cdef unsigned int slot = code & mask
+    while slots[slot] != code and slots[slot] != 0:
+        slot = (slot + 1) & mask
+    return slot
 """
 
 

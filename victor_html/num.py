@@ -3,7 +3,7 @@
 Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from zlib import crc32
 
@@ -65,6 +65,14 @@ def check() -> None:
 def hashed(code: int, c: int) -> int:
     """One step of FNV-1a of 32 bits: from the hash `code` of some letters to that with `c` after them."""
     return ((code ^ c) * tables.FNV_PRIME) & 0xFFFFFFFF
+
+
+def place(slots: Sequence[int], code: int) -> int:
+    """The slot of a code in an open-addressing table (elements.open_table), or the free one it would get."""
+    slot = code & (len(slots) - 1)
+    while slots[slot] not in (code, 0):
+        slot = (slot + 1) & (len(slots) - 1)
+    return slot
 
 
 def compiled_with(digest: int, numbers: Mapping[str, int] = NUMBERS) -> None:

@@ -30,7 +30,7 @@ def by_crfsuite(trained: Trained, blocks: Blocks) -> Float64:
 
 def score(model: Model, blocks: Blocks, labels: list[int]) -> float:
     """The unnormalised log-probability of a label sequence."""
-    states = crf.scores(model, model.table.values(blocks))
+    states = crf.scores(model, model.table.bins(model.table.values(blocks)))
     return float(
         sum(states[row, label] for row, label in enumerate(labels))
         + sum(model.transitions[pair] for pair in pairwise(labels))

@@ -133,21 +133,13 @@ def n_matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
 def _found(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
     """The kernel's blocks in no order, a column a block: rows num.FOUND."""
     left, right, n_symbols = _symbols(a, b)
-    short, long = sorted((len(left), len(right)))
-    found = np.empty((len(num.FOUND), short), np.int32)
-    if not short:
+    few, many = sorted((len(left), len(right)))
+    found = np.empty((len(num.FOUND), few), np.int32)
+    if not few:
         return found
-    arrays = views(
-        left,
-        right,
-        np.full(n_symbols, -1, np.int32),
-        np.empty((len(num.STATE), 2 * short + 2), np.int32),
-        np.empty((len(num.EDGE), 3 * short + 4), np.int32),
-        np.empty((len(num.ENDS), long + 1), np.int32),
-        np.empty((len(num.PENDING), short + 2), np.int32),
-        found,
-    )
-    n = kernel.match(*arrays)
+    sizes = ((num.STATE, 2 * few + 2), (num.EDGE, 3 * few + 4), (num.ENDS, many + 1), (num.PENDING, few + 2))
+    work = (np.empty((len(rows), size), np.int32) for rows, size in sizes)
+    n = kernel.match(*views(left, right, np.full(n_symbols, -1, np.int32), *work, found))
     return found[:, :n]
 
 

@@ -98,8 +98,7 @@ def find(directory: Path, names: Sequence[str] = ()) -> dict[str, Path]:
     found = {set_name(path): path for ending in _ENDINGS for path in sorted(directory.glob(f"*{ending}"))}
     if not found:
         raise InputError(f"no *.jsonl or *.jsonl.xz in {directory}")
-    unknown = [name for name in names if name not in found]
-    if unknown:
+    if unknown := [name for name in names if name not in found]:
         raise InputError(f"no set {', '.join(unknown)} in {directory} (it has: {', '.join(sorted(found))})")
     return {name: found[name] for name in names or sorted(found)}
 

@@ -229,8 +229,7 @@ def _exchanged(sums: Float64) -> Float64:
     for rows in _batches(len(sums)):
         signs = random.integers(0, 2, size=(rows, len(sums))).astype(np.float64) * 2 - 1
         n_as_far += (np.abs(signs @ sums) >= observed - 1e-12).sum(axis=0)
-    p: Float64 = (n_as_far + 1) / (N_RESAMPLES + 1)
-    return p
+    return np.asarray((n_as_far + 1) / (N_RESAMPLES + 1))
 
 
 def _by_site(values: Float64, sites: Sequence[str]) -> tuple[Float64, Float64]:

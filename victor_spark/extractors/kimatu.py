@@ -101,8 +101,13 @@ def quotes(blocks: KimatuBlocks, sure: Bool, constants: Constants) -> Bool:
     n_quoting: Counter[int] = Counter()
     for row, earlier in _earlier(np.flatnonzero(sure).tolist(), joined, constants.quote_words):
         others = [joined[other] for other in earlier if looks[other] != looks[row]]
+        needed, bag = constants.quote_share * len(joined[row]), Counter(joined[row])
         n_compared[looks[row]] += bool(others)
-        n_quoting[looks[row]] += _quotes_any(joined[row], others, constants.quote_share)
+        n_quoting[looks[row]] += any(
+            # The common subsequence is no longer than the common bag.
+            (bag & Counter(other)).total() >= needed and subsequence(joined[row], other) >= needed
+            for other in others
+        )
     quoting = [look for look in n_quoting if 2 * n_quoting[look] > n_compared[look]]
     return np.isin(blocks.look, np.array(quoting, dtype=np.int32))
 
@@ -122,17 +127,6 @@ def _earlier(
             budget -= min(n_earlier, budget)
         if not budget:
             return
-
-
-def _quotes_any(own: Sequence[str], others: Sequence[Sequence[str]], share: float) -> bool:
-    """Whether the common subsequence with any of the others covers this share of the words."""
-    needed = share * len(own)
-    bag = Counter(own)
-    return any(
-        # The common subsequence is no longer than the common bag.
-        (bag & Counter(other)).total() >= needed and subsequence(own, other) >= needed
-        for other in others
-    )
 
 
 def dispersed(blocks: KimatuBlocks, ratio: Float64, sure: Bool, constants: Constants) -> Bool:

@@ -26,22 +26,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import (
-    OTHER,
-    Blocks,
-    Bool,
-    Cleaner,
-    Float32,
-    Float64,
-    Int64,
-    Page,
-    Scores,
-    UInt16,
-    UInt32,
-)
+from victor_spark.blocks import Blocks, Bool, Cleaner, Float32, Float64, Int64, Page, Scores, UInt16, UInt32
 from victor_spark.errors import ModelError
 from victor_spark.html.characters import properties
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, UNSPACED, WHITE
+from victor_spark.model.decision import by_threshold
 
 FORMAT: Final = 1
 _MAX_LOG_ODDS: Final = 30.0
@@ -167,7 +156,7 @@ def load(stored: bytes) -> Cleaner:
         p_clean = logistic(log_odds)[found.of_block]
         is_heading = page.blocks.heading_level > 0
         probabilities = np.stack([p_clean * is_heading, p_clean * ~is_heading, 1 - p_clean], axis=1)
-        return Scores(probabilities, probabilities[:, OTHER] < 0.5)
+        return Scores(probabilities, by_threshold(probabilities, 0.5))
 
     return clean
 
@@ -193,7 +182,7 @@ def row_ratios(found: Segments, ratios: Ratios) -> Float32:
     return np.where(known, ratios.trigrams[row], shorter).astype(np.float32)
 
 
-def _lookup(keys: Int64, wanted: Int64) -> tuple[Int64, npt.NDArray[np.bool_]]:
+def _lookup(keys: Int64, wanted: Int64) -> tuple[Int64, Bool]:
     """A row of `keys` for each wanted key, and whether the key is in that row."""
     rows = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return rows, keys[rows] == wanted

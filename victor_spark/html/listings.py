@@ -69,12 +69,11 @@ def found(blocks: Blocks, html: UInt32) -> Blocks:
     kinds = np.empty(blocks.named_elements.shape[1], dtype=np.uint8)
     ends = blocks.named_elements[NAMED_END]
     all_kinds = kernel.kinds(*views(ends, blocks.name_words, _SLOTS, _SLOT_KINDS, kinds))
+    may_be_code = all_kinds & (_LINES | _FRAGMENT | _CELL) or left_out.any()
     if blocks.listing.any():
         blocks = _with_gaps(blocks, html)
-    elif not (all_kinds & (_LINES | _FRAGMENT | _CELL) or left_out.any()) and not (
-        has(blocks, "code") and blocks.td_group.any()
-    ):
-        return blocks  # no code
+    elif not may_be_code and not (has(blocks, "code") and blocks.td_group.any()):
+        return blocks
     left_out |= _buttons(blocks, kinds)
     listing = blocks.listing.copy()
     rows = np.flatnonzero(~left_out)
@@ -130,12 +129,8 @@ def _buttons(blocks: Blocks, kinds: UInt8) -> Bool:
     for first, stop in zip(edges[::2], edges[1::2], strict=True):
         is_button[first:stop] = code[stop] or code[first - 1]
         before = first - 1
-        if (
-            code[stop]
-            and first
-            and not code[before]
-            and blocks.parent_block[before] == blocks.parent_block[first]
-        ):
+        is_beside = first and blocks.parent_block[before] == blocks.parent_block[first]
+        if is_beside and code[stop] and not code[before]:
             text = blocks.text[blocks.text_start[before] : blocks.text_end[before]]
             is_button[before] = blocks.heading_level[before] == 0 and bool(_LANGUAGE.fullmatch(text))
     return is_button

@@ -24,7 +24,6 @@ CONTAINERS: Final = (
 
 BIT: Final = {name: 1 << i for i, name in enumerate(CONTAINERS)}
 
-
 _ELEMENTS: Final = {element: number for number, element in enumerate(elements.ELEMENTS)}
 
 

@@ -124,13 +124,12 @@ def of_blocks(
     twins: cython.const[cython.int][:, ::1],
     ratios: cython.const[cython.double][:, ::1],
     rows: cython.float[:, ::1],
-) -> cython.int:
+) -> cython.void:
     """Fills `rows`: one for each container, each row of `hints`, each count, and the ratios of counts.
 
     `counts` are blocks.ROWS, `features` the numbers of those that are features themselves. `counts`,
     `n_words`, `containers`, `hints`, `of_block` and `rows` are of the blocks from `first` on, the other
     columns of all.
-    Returns how many rows.
     """
     n: cython.Py_ssize_t = containers.shape[0]
     last: cython.double = max(twins.shape[1] - 1, 1)
@@ -169,7 +168,6 @@ def of_blocks(
         rows[r + num.DUPLICATE_COUNT, i] = twins[num.TWINS_COUNT, k]
         rows[r + num.DIV_GROUP_WORD_RATIO, i] = ratios[num.RATIO_DIV, counts[num.ROW_DIV_GROUP, i]]
         rows[r + num.TD_GROUP_WORD_RATIO, i] = ratios[num.RATIO_TD, counts[num.ROW_TD_GROUP, i]]
-    return cython.cast(cython.int, r + num.TD_GROUP_WORD_RATIO + 1)
 
 
 @cython.cfunc
@@ -181,7 +179,7 @@ def _find_firsts(
     n: cython.Py_ssize_t,
     key: cython.ulonglong,
     slots: cython.int[::1],
-) -> cython.int:
+) -> cython.void:
     """table[row, k]: the first entry with the hash of entry k, which is that of block table[of_block, k]."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     for k in range(slots.shape[0]):
@@ -196,7 +194,6 @@ def _find_firsts(
         if slots[slot] < 0:
             slots[slot] = cython.cast(cython.int, k)
         table[row, k] = slots[slot]
-    return 0
 
 
 @cython.cfunc
@@ -253,7 +250,7 @@ def title_shares(
     n_letters: cython.const[cython.int][::1],
     title: cython.uint[::1],
     shares: cython.float[::1],
-) -> cython.int:
+) -> cython.void:
     """Fills the share of the title that each block repeats, 0 for blocks that are no part of it.
 
     Letters' case doesn't matter; `title` becomes small letters.
@@ -277,7 +274,6 @@ def title_shares(
             if j == length:
                 shares[block] = cython.cast(cython.float, cython.cast(cython.double, length) / n)
                 break
-    return 0
 
 
 @cython.ccall
@@ -289,27 +285,20 @@ def weigh(
     of_block: cython.const[cython.int][::1],
     sums: cython.float[:, ::1],
     rows: cython.float[:, ::1],
-) -> cython.int:
+) -> cython.void:
     """Fills `rows` (num.NAME_SUMS, n_blocks) with the sums of the innermost named element around each block.
 
     `named_elements`, `words` and `of_block` are the columns `named_elements`, `name_words` and `named` of
-    Blocks; `slots`/`slot_weights` an open-addressing table from a word's hash to its weight (hash 0: free);
+    Blocks; `slots`/`slot_weights` an open-addressing table from a word's hash to its weight (free slots: 0);
     `sums` (num.NAME_SUMS, n named elements + 1) is scratch. An element weighs what its words do together.
-    Returns how many elements there are.
     """
-    n: cython.int = cython.cast(cython.int, named_elements.shape[1])
-    mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
     i: cython.Py_ssize_t = 0
     for e in range(sums.shape[0]):
         sums[e, 0] = 0.0
-    for e in range(1, n):
+    for e in range(1, named_elements.shape[1]):
         weight: cython.float = 0.0
         while i < named_elements[num.NAMED_END, e]:
-            slot: cython.uint = words[i] & mask
-            while slots[slot] != words[i] and slots[slot] != 0:
-                slot = (slot + 1) & mask
-            if slots[slot] != 0:
-                weight += slot_weights[slot]
+            weight += slot_weights[num.place(slots, words[i])]
             i += 1
         around = named_elements[num.NAMED_AROUND, e]
         sums[num.NAMES_ALL, e] = sums[num.NAMES_ALL, around] + weight
@@ -320,7 +309,6 @@ def weigh(
     for e in range(sums.shape[0]):
         for i in range(of_block.shape[0]):
             rows[e, i] = sums[e, of_block[i]]
-    return n - 1
 
 
 @cython.ccall
@@ -330,7 +318,7 @@ def origins(
     weights: cython.const[cython.float][:, ::1],
     least: cython.double,
     rows: cython.float[:, ::1],
-) -> cython.int:
+) -> cython.void:
     """Fills the first rows with the log-probability of each collection, at least log(`least`).
 
     `numbers` are those of the weights' columns among the `source_elements` of the page, or as many as there
@@ -354,4 +342,3 @@ def origins(
         rows[k, 0] = cython.cast(cython.float, log(logits[k] / total + least))
         for i in range(1, rows.shape[1]):
             rows[k, i] = rows[k, 0]
-    return 0

@@ -43,7 +43,7 @@ def measure(
     properties: cython.const[cython.uchar][::1],
     rows: cython.int[:, ::1],
     hashes: cython.ulonglong[::1],
-) -> cython.int:
+) -> cython.void:
     """Fills its `rows` of blocks.ROWS, and `hashes` (FNV-1a of a block's letters, case kept).
 
     A token is a run without white space; it is alpha with letters and no digits, num with digits
@@ -53,7 +53,6 @@ def measure(
     """
     for block in range(rows.shape[1]):
         _measure(text, properties, rows, hashes, block)
-    return 0
 
 
 @cython.cfunc
@@ -63,7 +62,7 @@ def _measure(
     rows: cython.int[:, ::1],
     hashes: cython.ulonglong[::1],
     block: cython.Py_ssize_t,
-) -> cython.int:
+) -> cython.void:
     """Fills the columns of one block."""
     i: cython.Py_ssize_t
     n_tokens = cython.declare(cython.int[5])
@@ -149,7 +148,6 @@ def _measure(
     rows[num.ROW_SENTENCE_BEGIN, block] = 1 if begins == 1 else 0
     rows[num.ROW_SENTENCE_END, block] = ended
     rows[num.ROW_HAS_URL_MARK, block] = url_mark
-    return 0
 
 
 @cython.cfunc

@@ -27,7 +27,7 @@ def of_blocks(
     of_block: cython.const[cython.int][::1],
     masses: cython.double[:, ::1],
     rows: cython.float[:, ::1],
-) -> cython.int:
+) -> cython.void:
     """Fills `rows` with the logits of the guesses two blocks before to two after, and `masses`.
 
     A block counts as many words as it has, and _EXTRA_WORDS.
@@ -43,7 +43,6 @@ def of_blocks(
         weight = n_words[i] + _EXTRA_WORDS
         masses[num.MASS_CONTENT, of_block[i]] += weight * guesses[i]
         masses[num.MASS_WORDS, of_block[i]] += weight
-    return 2 * num.BLOCK_GUESS_REACH + 1
 
 
 @cython.ccall
@@ -55,11 +54,11 @@ def of_paragraphs(
     elements: cython.double[:, ::1],
     rows: cython.float[:, ::1],
     page: cython.float[::1],
-) -> cython.int:
+) -> cython.void:
     """Fills `rows`, a column a paragraph, and `page`, one number for all blocks.
 
     `scratch` (num.GUESS_SCRATCH, n_paragraphs) and `elements` (num.GUESS_ELEMENTS, n_elements) are scratch
-    space. Returns how many rows.
+    space.
     """
     n: cython.Py_ssize_t = masses.shape[1]
     total: cython.double = 0.0
@@ -103,12 +102,11 @@ def of_paragraphs(
     page[num.GUESS_PAGE_RUN] = _of_run(masses, total, rows, r)
     r = _of_elements(masses, places, last_inside, total, elements, rows, r + num.GUESS_UNTIL + 1)
     r = _of_kin(masses, places, num.PLACE_PATH, total, scratch, rows, r)
-    r = _of_kin(masses, places, num.PLACE_CLASS, total, scratch, rows, r)
+    _of_kin(masses, places, num.PLACE_CLASS, total, scratch, rows, r)
     page[num.GUESS_PAGE_WORDS] = total
     page[num.GUESS_PAGE_SHARE] = total / words
     page[num.GUESS_PAGE_PARAGRAPHS] = n_good
     page[num.GUESS_PAGE_MOST] = most
-    return cython.cast(cython.int, r)
 
 
 @cython.cfunc

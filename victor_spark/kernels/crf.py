@@ -19,7 +19,7 @@ def bins(
     edges: cython.const[cython.float][::1],
     first_edge: cython.const[cython.int][::1],
     codes: cython.uchar[:, ::1],
-) -> cython.int:
+) -> cython.void:
     """Fills codes[f, i] with the number of edges of feature f that are <= values[f, i].
 
     The edges of feature f are edges[first_edge[f]:first_edge[f + 1]], ascending; NaN gets bin 0.
@@ -34,7 +34,6 @@ def bins(
             least = edges[edge]
             for i in range(values.shape[1]):
                 codes[feature, i] += values[feature, i] >= least
-    return 0
 
 
 @cython.ccall
@@ -46,7 +45,7 @@ def state_scores(
     conjunctions: cython.const[cython.int][:, ::1],
     conjunction_weights: cython.const[cython.double][:, ::1],
     scores: cython.double[:, ::1],
-) -> cython.int:
+) -> cython.void:
     """Fills scores[i, label], the sum of the weights of all attributes of block i.
 
     singles[f, bin, r, label] weighs feature f of the block r - reach away; boundary[r] a block that isn't
@@ -90,7 +89,6 @@ def state_scores(
                 code += conjunctions[row, num.CONJUNCTION_FIRST_WEIGHT]
                 for label in range(num.N_LABELS):
                     scores[i, label] += conjunction_weights[code, label]
-    return 0
 
 
 @cython.ccall
@@ -98,7 +96,7 @@ def forward_backward(
     states: cython.double[:, ::1],
     transitions: cython.const[cython.double][:, ::1],
     marginals: cython.double[:, ::1],
-) -> cython.int:
+) -> cython.void:
     """Turns state scores, which it writes over, and transitions[from, to] into marginal probabilities (n, 3).
 
     Scaled so that each row of the forward pass sums to 1; time and memory are linear in n. Sums over labels
@@ -145,20 +143,18 @@ def forward_backward(
         total = product[num.LABEL_HEADER] + product[num.LABEL_TEXT] + product[num.LABEL_OTHER]
         for label in range(num.N_LABELS):
             marginals[i, label] = product[label] / total
-    return 0
 
 
 @cython.ccall
 def log_odds(
     marginals: cython.const[cython.double][:, ::1], least: cython.double, rows: cython.float[:, ::1]
-) -> cython.int:
+) -> cython.void:
     """Fills `rows` (2, n): the log-odds of content, P(other) at least `least` from 0 and 1; P(header)."""
     for i in range(marginals.shape[0]):
         other: cython.double = marginals[i, num.LABEL_OTHER]
         other = least if other < least else 1.0 - least if other > 1.0 - least else other
         rows[num.CRF_CONTENT, i] = cython.cast(cython.float, log((1.0 - other) / other))
         rows[num.CRF_HEADER, i] = cython.cast(cython.float, marginals[i, num.LABEL_HEADER])
-    return 0
 
 
 @cython.ccall
@@ -169,7 +165,7 @@ def revise(
     words: cython.const[cython.double][::1],
     most_of_chain: cython.double,
     revised: cython.double[:, ::1],
-) -> cython.int:
+) -> cython.void:
     """Fills `revised` (n, 3): content by both log-odds, split between header and text as in `marginals`.
 
     `most_of_chain` is the chain's weight for a block without words; with each word it becomes smaller.
@@ -182,4 +178,3 @@ def revise(
         revised[i, num.LABEL_HEADER] = content * header
         revised[i, num.LABEL_TEXT] = content * (1.0 - header)
         revised[i, num.LABEL_OTHER] = 1.0 - content
-    return 0

@@ -23,7 +23,7 @@ def keep_best(
     wide: cython.const[cython.double][::1],
     n_words: cython.double[::1],
     kept: cython.uchar[::1],
-) -> cython.int:
+) -> cython.void:
     """Fills `kept` (zeros): the levels with the highest expected F; none if no expected F1 reaches `least`.
 
     `n_words` (LEVELS zeros) gets the words of all levels down to each one. Each of these sets is the page's
@@ -62,7 +62,6 @@ def keep_best(
     if highest_f1 >= least:
         for i in range(words.shape[0]):
             kept[i] = _level(marginals[i, num.LABEL_OTHER]) <= best
-    return 0
 
 
 @cython.ccall

@@ -36,7 +36,7 @@ def _continues(c: cython.uint) -> cython.bint:
 @cython.ccall
 def census(
     text: cython.const[cython.uint][::1], parts: cython.const[cython.uint][::1], counts: cython.int[::1]
-) -> cython.int:
+) -> cython.void:
     """Fills `counts` with the numbers of U+FFFD; of C1 controls; of characters from U+00C0 up, except signs
     (U+2000 to U+2BFF); of places that look like a character of UTF-8 read as windows-1252 (and not like the
     end of a quotation), or read as KOI8-R or CP866 (Cyrillic beside box drawings); and of pairs of characters
@@ -83,7 +83,6 @@ def census(
     counts[num.CENSUS_HIGH] = high
     counts[num.CENSUS_READ_TWICE] = read_twice
     counts[num.CENSUS_BEGUN] = begun
-    return 0
 
 
 @cython.cfunc
@@ -101,9 +100,7 @@ def _beyond_doubt(c: cython.uint) -> cython.bint:
 
 @cython.ccall
 def tell_kinds(
-    text: cython.const[cython.uint][::1],
-    folding: cython.const[cython.uint][::1],
-    kinds: cython.uchar[::1],
+    text: cython.const[cython.uint][::1], folding: cython.const[cython.uint][::1], kinds: cython.uchar[::1]
 ) -> cython.int:
     """Fills `kinds` with the LOOKS of each character as bits; returns how many are doubtful.
 

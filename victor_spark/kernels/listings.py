@@ -28,15 +28,11 @@ def kinds(
     hash to its bits (hash 0: free).
     """
     i: cython.Py_ssize_t = 0
-    mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
     all_kinds: cython.int = 0
     for e in range(ends.shape[0]):
         kind: cython.int = 0
         while i < ends[e]:
-            slot: cython.uint = words[i] & mask
-            while slots[slot] != words[i] and slots[slot] != 0:
-                slot = (slot + 1) & mask
-            kind |= slot_kinds[slot]
+            kind |= slot_kinds[num.place(slots, words[i])]
             i += 1
         of_elements[e] = cython.cast(cython.uchar, kind)
         all_kinds |= kind
@@ -46,13 +42,12 @@ def kinds(
 @cython.ccall
 def count_inside(
     around: cython.const[cython.int][::1], named: cython.const[cython.int][::1], inside: cython.int[::1]
-) -> cython.int:
+) -> cython.void:
     """Adds to `inside` how many blocks each named element has, itself or in elements inside it."""
     for block in range(named.shape[0]):
         inside[named[block]] += 1
     for element in range(around.shape[0] - 1, 0, -1):
         inside[around[element]] += inside[element]
-    return 0
 
 
 @cython.ccall
@@ -134,7 +129,6 @@ def _between(
 
     `after_text`: whether a block stands before `i`.
     """
-    slot_mask: cython.uint = cython.cast(cython.uint, slots.shape[0] - 1)
     start = n  # of the white space since the last text or tag of a block-level element
     after = _TEXT
     n_breaks = 0
@@ -161,10 +155,7 @@ def _between(
         while i < stop and html[i] != ord(">"):
             i += 1
         i += 1
-        slot: cython.uint = name_hash & slot_mask
-        while slots[slot] != name_hash and slots[slot] != 0:
-            slot = (slot + 1) & slot_mask
-        flags = tag_flags[slot_tags[slot]]
+        flags = tag_flags[slot_tags[num.place(slots, name_hash)]]
         if flags & num.TAG_BR:
             out[n] = ord("\n")
             n += 1

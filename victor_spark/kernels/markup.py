@@ -364,11 +364,8 @@ class Scan:
             text_end = k
             while self._is_white(self.text[text_end - 1]):  # trimmed; the first character is none
                 text_end -= 1
-                end -= (
-                    num.WIDTH_NBSP
-                    if self.text[text_end] == ord("\xa0") and self.html[end - 1] != ord("\xa0")
-                    else 1
-                )
+                is_entity = self.text[text_end] == ord("\xa0") and self.html[end - 1] != ord("\xa0")
+                end -= num.WIDTH_NBSP if is_entity else 1
             self._add_block(start, end, text_end)
             self.space = k > text_end  # white space trimmed from this block's end
         return i
@@ -411,9 +408,7 @@ class Scan:
         self.paths[num.PATH_CLASSES, block] = self.class_path
         for g in range(self.hints.shape[0]):
             distance = self.depth - self.stack_hints[self.hint_row, g]
-            self.hints[g, block] = cython.cast(
-                cython.uchar, distance if distance < num.NO_HINT else num.NO_HINT
-            )
+            self.hints[g, block] = cython.cast(cython.uchar, min(distance, num.NO_HINT))
         self.n_blocks += 1
         self.text[text_end] = ord("\n")
         self.n_text = text_end + 1
@@ -427,7 +422,6 @@ class Scan:
         n: cython.Py_ssize_t = self.n
         closing: cython.bint = i < n and self.html[i] == ord("/")
         name_hash: cython.uint = _SEED
-        slot_mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
         if closing:
             i += 1
         name_start = i
@@ -440,10 +434,7 @@ class Scan:
         if i == name_start or self.html[name_start] == ord("!"):  # '<!DOCTYPE …>' or a stray '<'
             return self._after_tag(i)
         i = self._attributes(i)
-        slot: cython.uint = name_hash & slot_mask
-        while self.slots[slot] != name_hash and self.slots[slot] != 0:
-            slot = (slot + 1) & slot_mask
-        tag: cython.int = self.slot_tags[slot]
+        tag: cython.int = self.slot_tags[num.place(self.slots, name_hash)]
         flags = self.tag_flags[tag]
         if flags & num.TAG_SKIPPED and not closing:  # title: its text is no block
             name_start = i
@@ -576,7 +567,6 @@ class Scan:
         """Reads the words of a value."""
         word: cython.uint = _SEED
         before: cython.uint = 0
-        slot_mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
         was_small: cython.bint = False
         while i <= end:
             c = self.html[i] if i < end else ord('"')
@@ -591,9 +581,7 @@ class Scan:
                 continue
             if word != _SEED:
                 self.classes = ((self.classes ^ word) * _PRIME) & _ALL_BITS
-                slot: cython.uint = word & slot_mask
-                while self.word_slots[slot] != word and self.word_slots[slot] != 0:
-                    slot = (slot + 1) & slot_mask
+                slot = num.place(self.word_slots, word)
                 if self.word_slots[slot]:
                     self.groups |= cython.cast(cython.ulonglong, 1) << self.word_groups[slot]
                 self._add_word(word)

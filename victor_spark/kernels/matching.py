@@ -333,11 +333,8 @@ def align(
                     high = middle - 1
             score = cython.cast(cython.int, low) + 1 - open_cost
             link = thresholds[num.THRESHOLD_PAIR, low]
-            if (
-                p > 0
-                and runs[num.ALIGNED_ROW, p - 1] == i - 1
-                and runs[num.ALIGNED_SCORE, p - 1] + 1 >= score
-            ):
+            goes_on: cython.bint = p > 0 and runs[num.ALIGNED_ROW, p - 1] == i - 1
+            if goes_on and runs[num.ALIGNED_SCORE, p - 1] + 1 >= score:
                 score = runs[num.ALIGNED_SCORE, p - 1] + 1
                 link = runs[num.ALIGNED_PAIR, p - 1]
             pair_rows[n_pairs] = cython.cast(cython.int, i)

@@ -39,9 +39,7 @@ assert _AT_ONCE == 64  # the size of arrays
 
 @cython.ccall
 def fold(
-    text: cython.const[cython.uint][::1],
-    table: cython.const[cython.uint][::1],
-    folded: cython.uint[::1],
+    text: cython.const[cython.uint][::1], table: cython.const[cython.uint][::1], folded: cython.uint[::1]
 ) -> cython.bint:
     """Fills `folded` with letters and marks in lower case and spaces; True where NFC is in doubt."""
     space: cython.uint = SPACE
@@ -96,7 +94,7 @@ def insert(
     grams: cython.const[cython.uint][:, ::1],
     first_entry: cython.const[cython.uint][::1],
     n_entries: cython.const[cython.uint][::1],
-) -> cython.int:
+) -> cython.void:
     """Puts n-grams (rows of three numbers, all different) into an empty table."""
     mask: cython.ulonglong = slots.shape[0] - 1
     for i in range(grams.shape[0]):
@@ -107,7 +105,6 @@ def insert(
         while slots[at] != 0:
             at = (at + 1) & mask
         slots[at] = (key >> num.FINGERPRINT_AT << num.FINGERPRINT_AT) | (first << num.ENTRIES_AT) | count
-    return 0
 
 
 @cython.ccall
@@ -179,7 +176,7 @@ def _add_gains(
     entries: cython.const[cython.ushort][::1],
     gains: cython.int[:, ::1],
     segment: cython.Py_ssize_t,
-) -> cython.int:
+) -> cython.void:
     """Adds the entries of _AT_ONCE trigrams at most, so that the waits for memory overlap."""
     found = cython.declare(cython.ulonglong[64])
     heads = cython.declare(cython.int[64])
@@ -198,7 +195,6 @@ def _add_gains(
         for k in range(first + 1, first + cython.cast(cython.Py_ssize_t, found[m] & num.COUNT_MASK)):
             entry = entries[k]
             gains[segment, entry >> num.LANGUAGE_AT] += entry & num.GAIN_MASK
-    return 0
 
 
 @cython.ccall
@@ -216,7 +212,7 @@ def rank_distances(
     rank_of: cython.int[::1],
     distances: cython.ushort[:, ::1],
     n_ngrams: cython.int[::1],
-) -> cython.int:
+) -> cython.void:
     """Cavnar and Trenkle's out-of-place measure of every segment to every language.
 
     `slots` is a trie: from (node + 1, 0, code point) to the node's row of `ranks`, with LEAF for the number
@@ -262,7 +258,6 @@ def rank_distances(
                     distance = distance if distance >= 0 else -distance
                     distance = distance if distance < farthest else farthest
                     distances[segment, j] += distance
-    return 0
 
 
 @cython.cfunc

@@ -65,12 +65,9 @@ SUMS: Final = ("words", "linked", "sentences")
 """Of a paragraph: its words, those in links, its sentences."""
 ELEMENT_SUMS: Final = ("words", "linked", "paragraphs", "link_share", "score", "of_best")
 """Of a block-level element: what stands inside it, its score, and that as a share of the best."""
-SCRATCH: Final = (
-    *("plain", "links", "plain_up_to", "links_up_to", "value"),
-    *("kin_count", "kin_words", "kin_linked"),
-)
-"""Of a paragraph: words outside links, share of words in links, running totals, its value in a run; of a kin:
-paragraphs, words, words in links."""
+SCRATCH: Final = ("plain", "links", "plain_up_to", "links_up_to", "kin_count", "kin_words", "kin_linked")
+"""Of a paragraph: words outside links, share of words in links, running totals; of a kin: paragraphs, words,
+words in links."""
 RUN_FIRST, RUN_LAST = RUN = range(2)
 """Of a run of paragraphs: the first and the last one."""
 TWINS_FIRST, TWINS_COUNT = TWINS = range(2)
@@ -231,7 +228,7 @@ NUMBERS: Final = parser.named(
 )
 globals().update(NUMBERS)
 
-check, hashed = parser.check, parser.hashed
+check, hashed, place = parser.check, parser.hashed, parser.place
 compiled_with = partial(parser.compiled_with, numbers=NUMBERS)
 
 # Of 64 bits: too many for a constant of C by Cython, so that kernels take these as variables.

@@ -214,9 +214,8 @@ def _next(
         # In `found`, the highest bit of each byte that equals one of the two is set.
         one: cython.ulonglong = words[word] ^ (_ONES * c)
         two: cython.ulonglong = words[word] ^ (_ONES * other)
-        found: cython.ulonglong = (
-            ~((((one & _LOW) + _LOW) | one) & (((two & _LOW) + _LOW) | two)) & seen & _HIGH
-        )
+        neither: cython.ulonglong = (((one & _LOW) + _LOW) | one) & (((two & _LOW) + _LOW) | two)
+        found: cython.ulonglong = ~neither & seen & _HIGH
         if found:
             below: cython.ulonglong = (found & (~found + 1)) - 1
             return (word << 3) + cython.cast(cython.Py_ssize_t, ((below & _ONES) * _ONES >> 56) & 255) - 1

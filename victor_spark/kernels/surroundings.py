@@ -68,9 +68,8 @@ def of_elements(
             table[k, e] = table[num.ELEMENT_LINK_SHARE, e]
     table[num.ELEMENT_SCORE, 0] *= _PART_OF_PAGE
     for e in range(n_elements):
-        table[num.ELEMENT_LINK_SHARE, e] = table[num.ELEMENT_LINKED, e] / max(
-            table[num.ELEMENT_WORDS, e], 1.0
-        )
+        words: cython.double = max(table[num.ELEMENT_WORDS, e], 1.0)
+        table[num.ELEMENT_LINK_SHARE, e] = table[num.ELEMENT_LINKED, e] / words
         table[num.ELEMENT_SCORE, e] *= 1.0 - table[num.ELEMENT_LINK_SHARE, e]
         if table[num.ELEMENT_SCORE, e] > table[num.ELEMENT_SCORE, best]:
             best = e
@@ -78,31 +77,6 @@ def of_elements(
     for e in range(n_elements):
         table[num.ELEMENT_OF_BEST, e] = table[num.ELEMENT_SCORE, e] / score
     return cython.cast(cython.int, best)
-
-
-@cython.cfunc
-def _best_run(
-    values: cython.double[:, ::1],
-    row: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
-    runs: cython.int[:, ::1],
-    run: cython.Py_ssize_t,
-) -> cython.int:
-    """Fills runs[run]: first and last place of the run of values[row] with the highest sum."""
-    total: cython.double = 0.0
-    lowest: cython.double = 0.0
-    highest: cython.double = 0.0
-    after_lowest: cython.Py_ssize_t = 0
-    for p in range(n):
-        if total < lowest:
-            lowest = total
-            after_lowest = p
-        total += values[row, p]
-        if p == 0 or total - lowest > highest:
-            highest = total - lowest
-            runs[run, num.RUN_FIRST] = cython.cast(cython.int, after_lowest)
-            runs[run, num.RUN_LAST] = cython.cast(cython.int, p)
-    return 0
 
 
 @cython.ccall
@@ -120,7 +94,7 @@ def of_paragraphs(
     runs: cython.int[:, ::1],
     rows: cython.float[:, ::1],
     page: cython.float[::1],
-) -> cython.int:
+) -> cython.void:
     """Fills `rows`, a column a paragraph, and `page`, one number for all blocks.
 
     `spans` holds most words that a paragraph counts for, words that it costs, and what a linked word costs,
@@ -146,7 +120,7 @@ def of_paragraphs(
     r = _kin(places, sums, n, num.PLACE_PATH, all_words, scratch, rows, r)
     r = _kin(places, sums, n, num.PLACE_CLASS, all_words, scratch, rows, r)
     r = _since(places, heading_level, n, scratch, rows, r)
-    r = _around(places, elements, n, rows, r)
+    _around(places, elements, n, rows, r)
     longest: cython.double = 0.0
     n_long: cython.int = 0
     for p in range(n):
@@ -160,7 +134,6 @@ def of_paragraphs(
     page[k + num.PAGE_LONGEST] = longest
     page[k + num.PAGE_MEAN] = all_plain / n
     page[k + num.PAGE_SCORE] = elements[num.ELEMENT_SCORE, best]
-    return cython.cast(cython.int, r)
 
 
 @cython.cfunc
@@ -264,10 +237,20 @@ def _find_runs(
         most = spans[k, num.SPAN_MOST]
         cost = spans[k, num.SPAN_COST]
         link_cost = spans[k, num.SPAN_LINK_COST]
-        for p in range(n):
+        total: cython.double = 0.0
+        lowest: cython.double = 0.0
+        highest: cython.double = 0.0
+        after_lowest: cython.Py_ssize_t = 0
+        for p in range(n):  # the run with the highest sum
+            if total < lowest:
+                lowest = total
+                after_lowest = p
             plain: cython.double = min(scratch[num.SCRATCH_PLAIN, p], most)
-            scratch[num.SCRATCH_VALUE, p] = plain - cost - link_cost * min(sums[num.SUM_LINKED, p], most)
-        _best_run(scratch, num.SCRATCH_VALUE, n, runs, k + 1)
+            total += plain - cost - link_cost * min(sums[num.SUM_LINKED, p], most)
+            if p == 0 or total - lowest > highest:
+                highest = total - lowest
+                runs[k + 1, num.RUN_FIRST] = cython.cast(cython.int, after_lowest)
+                runs[k + 1, num.RUN_LAST] = cython.cast(cython.int, p)
 
 
 @cython.cfunc
@@ -308,7 +291,7 @@ def _around(
     n: cython.Py_ssize_t,
     rows: cython.float[:, ::1],
     r: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+) -> cython.void:
     """The content of each of the elements around a paragraph."""
     all_words: cython.double = max(elements[num.ELEMENT_WORDS, 0], 1.0)
     for k in range(num.N_AROUND):
@@ -320,7 +303,6 @@ def _around(
             rows[r + num.AROUND_SCORE, p] = elements[num.ELEMENT_OF_BEST, e]
             rows[r + num.AROUND_PARAGRAPHS, p] = elements[num.ELEMENT_PARAGRAPHS, e]
         r += num.AROUND_PARAGRAPHS + 1
-    return r
 
 
 @cython.cfunc
@@ -361,10 +343,10 @@ def spread(
     page: cython.const[cython.float][::1],
     first: cython.Py_ssize_t,
     rows: cython.float[:, ::1],
-) -> cython.int:
+) -> cython.void:
     """Copies each row of a table of paragraphs to their blocks, then each number of the page to all blocks.
 
-    The rows from `first` on are filled. Returns the row after the last.
+    The rows from `first` on are filled.
     """
     for k in range(table.shape[0]):
         for i in range(of_block.shape[0]):
@@ -373,4 +355,3 @@ def spread(
     for k in range(page.shape[0]):
         for i in range(of_block.shape[0]):
             rows[first + k, i] = page[k]
-    return cython.cast(cython.int, first + page.shape[0])

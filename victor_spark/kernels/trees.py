@@ -23,7 +23,7 @@ def _leaves(
     tree: cython.Py_ssize_t,
     found: cython.int[:, ::1],
     row: cython.Py_ssize_t,
-) -> cython.int:
+) -> cython.void:
     """Fills found[row] with each block's leaf in one tree: bit d is the result of condition d.
 
     The condition is values[features[tree, d], block] > thresholds[tree, d]; it is false for NaN. There are at
@@ -82,7 +82,6 @@ def _leaves(
     for k in range(_WRITTEN_OUT, n_asked):
         for i in range(n):
             found[row, i] |= (values[at[k], i] > above[k]) << bit[k]
-    return 0
 
 
 @cython.ccall
@@ -94,7 +93,7 @@ def add_values(
     uniform: cython.uchar[::1],
     scratch: cython.int[:, ::1],
     sums: cython.float[::1],
-) -> cython.int:
+) -> cython.void:
     """Adds of_leaves[t, leaf] of all trees to each block's sum.
 
     `uniform` (n_features) and `scratch` (TREES_AT_ONCE, n_blocks) are scratch space; there is at least one
@@ -127,4 +126,3 @@ def add_values(
                     + of_leaves[tree - 1, scratch[2, i]]
                     + of_leaves[tree, scratch[3, i]]
                 )
-    return 0

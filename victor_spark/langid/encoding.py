@@ -148,9 +148,7 @@ def _badness(sample: UInt32, kinds: UInt8, n_doubtful: int, numbers: Encoding) -
     from ftfy.badness import badness  # most pages in English do not need it
 
     found = badness(text_of(_words_with(sample, kinds, _DOUBTFUL, _BLANK)) + " ")
-    if found < least:
-        return None
-    return f"{found} unlikely character sequences in {len(sample)} characters"
+    return f"{found} unlikely character sequences in {len(sample)} characters" if found >= least else None
 
 
 def _kinds(text: UInt32) -> tuple[UInt8, int]:

@@ -51,10 +51,10 @@ def resolve(codes: Collection[str], known: Collection[str]) -> tuple[str, ...]:
     labels: list[str] = []
     for code in codes:
         wanted = code.strip().lower()
-        found = [label for label in known if label == wanted]
-        found = found or [label for label in known if iso(label) == iso(wanted)]
-        if wanted in found:  # a bare code stands for all its scripts
+        if wanted in known:  # a bare code stands for all its scripts
             found = [label for label in known if label == wanted or label.startswith(f"{wanted}_")]
+        else:
+            found = [label for label in known if iso(label) == iso(wanted)]
         if not found:
             raise UsageError(f"unknown language {code!r}{closest(wanted, known)}")
         labels.extend(label for label in found if label not in labels)

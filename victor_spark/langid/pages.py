@@ -100,9 +100,8 @@ def _with_features(blocks: Blocks, targets: tuple[str, ...], guess: Guess, profi
     targets = targets or ((own,) if own is not None and own in profiles.profiles else ())
     if not targets:
         return blocks
-    langid1, langid2, _ = scores.block_scores(
-        blocks.points, blocks.text_start, blocks.text_end, targets, profiles
-    )
+    texts = (blocks.points, blocks.text_start, blocks.text_end)
+    langid1, langid2, _ = scores.block_scores(*texts, targets, profiles)
     return replace(blocks, langid1=langid1, langid2=langid2)
 
 

@@ -212,11 +212,9 @@ def lanes_of(profiles: Profiles, targets: tuple[str, ...]) -> tuple[str, ...]:
     nearest = [profiles.nearest[target] for target in targets]
     n_ranks = max(map(len, nearest), default=0)
     ranked = [names[rank] for rank in range(n_ranks) for names in nearest if rank < len(names)]
-    rivals = dict.fromkeys(
-        name for name in [*ranked, *numbers.anchors.languages] if name in profiles.profiles
-    )
-    wanted = max(numbers.blocks.n_lanes - 1, len(targets) + 1)
-    return (*targets, *[name for name in rivals if name not in excluded])[:wanted]
+    known = profiles.profiles.keys() - excluded
+    rivals = [name for name in dict.fromkeys((*ranked, *numbers.anchors.languages)) if name in known]
+    return (*targets, *rivals)[: max(numbers.blocks.n_lanes - 1, len(targets) + 1)]
 
 
 def _lead(points: Int32, n_targets: int) -> Int32:

@@ -115,10 +115,8 @@ _MONTH_DAY: Final = re.compile(rf"({_WORD})\.?\s+(\d{{1,2}})(?:st|nd|rd|th|er|\.
 
 def _month(word: str) -> int | None:
     """The month with the longest known beginning of its name that the word begins with."""
-    months = _months()
-    return next(
-        (months[word[:n]] for n in range(min(len(word), _LONGEST_MONTH), 1, -1) if word[:n] in months), None
-    )
+    beginnings = (word[:n] for n in range(min(len(word), _LONGEST_MONTH), 1, -1))
+    return next(filter(None, map(_months().get, beginnings)), None)
 
 
 _LONGEST_MONTH: Final = 14

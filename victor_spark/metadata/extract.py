@@ -263,10 +263,8 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
             if near and one[0].start - near[-1][0].start > _MAX_GAP_OF_AUTHORS:
                 break
             near.append(one)
-        found = names.authors(
-            (name for _, lines in near for name in names.of_lines(lines, handles=handles)), handles=handles
-        )
-        if found:
+        own = (name for _, lines in near for name in names.of_lines(lines, handles=handles))
+        if found := names.authors(own, handles=handles):
             yield near[0][0].mark, found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is USER else None]
 
 

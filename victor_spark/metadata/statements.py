@@ -165,15 +165,10 @@ class Statements:
     @cached_property
     def around(self) -> tuple[list[str], list[str]]:
         """The lines of text below the first heading that a title holds, or the first, and above it."""
-        return self.evidence.around(self.heading)
-
-    @cached_property
-    def heading(self) -> int:
-        """The rank of that heading."""
         og_titles = self.evidence.meta.get("og:title", ())
         stated = "".join(map(key, (*og_titles, self.evidence.title or "")))
         like = (i for i, heading in enumerate(self.evidence.headings) if "" != key(heading) in stated)
-        return next(like, 0)
+        return self.evidence.around(next(like, 0))
 
     @cached_property
     def month_first(self) -> bool:

@@ -59,7 +59,7 @@ def marginals(model: Model, blocks: Blocks) -> Float64:
         of_strip = values(strip.start, strip.stop)
         bins[:, strip], guesses[strip] = model.table.bins(of_strip[:n_own]), of_strip[n_own - 1]
     del values  # its columns of the page are computed again below: they take too much memory to keep
-    chain = _forward_backward(model, _scores(model, bins))
+    chain = _forward_backward(model, scores(model, bins))
     del bins
     if model.last is None:
         return chain
@@ -79,15 +79,11 @@ STRIP: Final = 4096
 
 def chain_marginals(model: Model, values: Float32) -> Float64:
     """P(header), P(text), P(other) by the CRF alone, from all features of its table."""
-    return _forward_backward(model, scores(model, values))
+    return _forward_backward(model, scores(model, model.table.bins(values)))
 
 
-def scores(model: Model, values: Float32) -> Float64:
+def scores(model: Model, bins: UInt8) -> Float64:
     """State scores (sums of weights) per block and label: shape (n_blocks, 3)."""
-    return _scores(model, model.table.bins(values))
-
-
-def _scores(model: Model, bins: UInt8) -> Float64:
     result = np.empty((bins.shape[1], len(LABELS)))
     if len(result):
         singles = (model.singles, model.boundary, model.bias)

@@ -53,11 +53,9 @@ def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
     context.of_blocks(*views(guesses, logits, words, page.of_block, masses, own))
-    scratch = (
-        np.empty((len(num.GUESS_SCRATCH), n)),
-        np.empty((len(num.GUESS_ELEMENTS), len(page.last_inside))),
-    )
-    context.of_paragraphs(*views(masses, page.places, page.last_inside, *scratch, table, numbers))
+    scratch = np.empty((len(num.GUESS_SCRATCH), n))
+    elements = np.empty((len(num.GUESS_ELEMENTS), len(page.last_inside)))
+    context.of_paragraphs(*views(masses, page.places, page.last_inside, scratch, elements, table, numbers))
     others = 1.0 - guesses
     numbers[-1] = context.doubt(*views(guesses, others, np.log(guesses), np.log(others), words))
 

@@ -28,7 +28,6 @@ Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
 FAMILIES: Final[Mapping[str, str]] = {"url": r"[:.@]", "date": r"\d", "time": r"\d"}
 """Family → the beginning of each of its expressions: one character, which is found fast."""
 
-
 _IN: Final = CONTAINERS[:9]  # those of the paper
 
 
@@ -123,8 +122,7 @@ def first_matches(blocks: Blocks, patterns: Patterns) -> Mapping[str, Column]:
     for family, pattern in patterns.items():
         rows, lines, starts = urls if family == "url" else digits
         value = np.full(len(blocks), _NONE, dtype=np.int32)
-        hits = [(match.start(), match.lastindex) for match in pattern.finditer(lines)]
-        if hits:
+        if hits := [(match.start(), match.lastindex) for match in pattern.finditer(lines)]:
             places, numbers = np.array(hits).T
             np.minimum.at(value, rows[np.searchsorted(starts, places, side="right") - 1], numbers)
         values[family] = np.where(value == _NONE, 0, value)

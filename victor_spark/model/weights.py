@@ -73,10 +73,8 @@ class Origins:
     def features(self, blocks: Blocks, rows: Float32) -> None:
         """Fills `rows` (len(ORIGIN_FEATURES), n_blocks) of a page with at least one block."""
         rows[len(self.weights) :] = 0.0
-        numbers = _parser_numbers(self.elements)
-        kernel.origins(
-            *views(blocks.source_elements, numbers, self.weights), _LEAST_PROBABILITY, *views(rows)
-        )
+        columns = (blocks.source_elements, _parser_numbers(self.elements), self.weights)
+        kernel.origins(*views(*columns), _LEAST_PROBABILITY, *views(rows))
 
 
 def used_elements(blocks: Blocks, elements: tuple[str, ...]) -> UInt8:

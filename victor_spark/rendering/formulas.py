@@ -136,9 +136,8 @@ def of_mathml(markup: str) -> str:
             if (words := " ".join(unescape(text).split())) and stack[-1][0] != "annotation":
                 stack[-1][2].append(words)
         elif not close:
-            if attributes.endswith("/"):
-                continue
-            stack.append((name if len(stack) < _MAX_DEPTH else "mrow", attributes, []))
+            if not attributes.endswith("/"):
+                stack.append((name if len(stack) < _MAX_DEPTH else "mrow", attributes, []))
         elif len(stack) > 1:
             ended = stack.pop()
             if ended[0] not in ("annotation", "annotation-xml"):

@@ -326,9 +326,7 @@ def _escaped(text: str) -> str:
 
 def _address(address: str) -> str:
     """An address inside the parentheses of a link."""
-    if _ODD.search(address):
-        address = _ODD.sub(lambda odd: _IN_ADDRESS.get(odd[0], ""), address)
-    return address
+    return _ODD.sub(lambda odd: _IN_ADDRESS.get(odd[0], ""), address)
 
 
 def _math(tex: str, display: cython.bint) -> str:
@@ -374,9 +372,8 @@ def _indented(text: str, size: cython.int) -> str:
 
 def _prefixed(text: str, prefix: str) -> str:
     """The lines of a text with a prefix, empty ones without its spaces."""
-    return (
-        "\n".join([prefix + line if line else prefix.rstrip() for line in text.split("\n")]) if text else ""
-    )
+    lines = [prefix + line if line else prefix.rstrip() for line in text.split("\n")]
+    return "\n".join(lines) if text else ""
 
 
 def _resolved(text: str) -> str:

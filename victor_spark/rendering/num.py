@@ -84,5 +84,5 @@ NUMBERS: Final = parser.named(
 )
 globals().update(NUMBERS)
 
-check, hashed = parser.check, parser.hashed
+check, hashed, place = parser.check, parser.hashed, parser.place
 compiled_with = partial(parser.compiled_with, numbers=NUMBERS)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
-from itertools import groupby
+from itertools import compress, groupby
 from typing import Final
 
 import numpy as np
@@ -72,12 +72,8 @@ def _with_formulas(blocks: Blocks, page: Structure) -> Blocks:
     Of the blocks of a formula (MathML, LaTeX, visible text) one gets the text; if one is kept, all are. The
     LaTeX of an image is added to the text beside it.
     """
-    changed = replace(
-        blocks,
-        text_end=blocks.text_end.copy(),
-        space_before=blocks.space_before.copy(),
-        paragraph=blocks.paragraph.copy(),
-    )
+    own = {name: getattr(blocks, name).copy() for name in ("text_end", "space_before", "paragraph")}
+    changed = replace(blocks, **own)
     texts: dict[int, list[str]] = {}  # of blocks, instead of their own
     around_maths = _read_mathml(blocks, changed, page, texts)
     _read_stated(changed, page, around_maths, texts)
@@ -91,9 +87,8 @@ def _read_mathml(blocks: Blocks, changed: Blocks, page: Structure, texts: dict[i
     Returns which elements are around a formula that has its text.
     """
     s = page.s
-    maths = np.array(
-        [row for row in np.flatnonzero(s.kind == KIND["math"]).tolist() if page.tag(row)[5] in " >"]
-    )
+    named = np.flatnonzero(s.kind == KIND["math"]).tolist()
+    maths = np.array([row for row in named if page.tag(row)[5] in " >"])
     done, around_maths = 0, np.zeros(len(s.kind), dtype=bool)
     for row in maths.tolist():
         around = up = row
@@ -198,9 +193,7 @@ def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
         done, cells = s.after(table), page.cells(table).tolist()
         columns = columns_of((int(s.parent[cell]), *page.spans(cell)) for cell in cells)
         of_kept = n_kept[s.last[cells]] > n_kept[s.first[cells]]
-        leftmost = min(
-            (column for column, is_kept in zip(columns, of_kept, strict=True) if is_kept), default=0
-        )
+        leftmost = min(compress(columns, of_kept), default=0)
         # Of the cell with the last kept block, its row, and that block.
         last_column, row, before = 0, -1, -1
         for column, cell in zip(columns, cells, strict=True):

@@ -185,10 +185,8 @@ class Structure:
 
     def text_of(self, row: int) -> str:
         """The text of an element."""
-        first, last = self.s.first[row], self.s.last[row]
-        return (
-            self.text[self.blocks.text_start[first] : self.blocks.text_end[last - 1]] if first < last else ""
-        )
+        first, last, blocks = self.s.first[row], self.s.last[row], self.blocks
+        return self.text[blocks.text_start[first] : blocks.text_end[last - 1]] if first < last else ""
 
     # --- for writers -----------------------------------------------------------------------------------
 
@@ -401,11 +399,8 @@ class Structure:
             if s.end[row] - s.inner[row] <= _LONGEST_MARKUP:
                 markup = self.html[s.inner[row] : s.end[row]]
                 is_hidden = any(self.marks(i) & MARK["hidden"] for i in range(row, s.after(row)))
-                if (
-                    not is_hidden
-                    and (kind == KIND["code"] or "\n" in markup.strip())
-                    and not _HOLDS_BLOCKS.search(markup)
-                ):
+                may_be_code = kind == KIND["code"] or "\n" in markup.strip()
+                if may_be_code and not is_hidden and not _HOLDS_BLOCKS.search(markup):
                     text = unescape(re.sub("<[^>]*>", "", re.sub(r"<br[^>]*>", "\n", markup))).strip()
                     return self._add((links.language(self, row), text.replace("\xa0", " "))) if text else -1
             if kind != KIND["code"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:

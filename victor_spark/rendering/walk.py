@@ -203,15 +203,11 @@ class Walk:
     def _kind_of(self, i: cython.Py_ssize_t) -> cython.int:
         """The kind of an element by the name of its tag, which begins at `i`."""
         n: cython.Py_ssize_t = self.html.shape[0]
-        mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)
         name: cython.uint = _SEED
         while i < n and self.html[i] != ord(">") and self.html[i] != ord(" ") and self.html[i] != ord("/"):
             name = at.hashed(name, self.html[i])
             i += 1
-        slot: cython.uint = name & mask
-        while self.slots[slot] != name and self.slots[slot] != 0:
-            slot = (slot + 1) & mask
-        return self.slot_kinds[slot]
+        return self.slot_kinds[at.place(self.slots, name)]
 
     def tag(self, row: cython.Py_ssize_t) -> str:
         """The start tag of an element."""
@@ -277,11 +273,7 @@ class Walk:
         return last == ord("d") and before == ord("i") and self.html[i - 3] == ord(" ")
 
     def _of_word(self, word: cython.uint) -> cython.int:
-        mask: cython.uint = cython.cast(cython.uint, self.word_slots.shape[0] - 1)
-        slot: cython.uint = word & mask
-        while self.word_slots[slot] != word and self.word_slots[slot] != 0:
-            slot = (slot + 1) & mask
-        return self.word_marks[slot]
+        return self.word_marks[at.place(self.word_slots, word)]
 
     # --- what is shown ---------------------------------------------------------------------------------
 
@@ -382,9 +374,8 @@ class Walk:
         return self.sums[at.UP_TO_SIZE, self.last_of[row]] - self.sums[at.UP_TO_SIZE, self.first[row]]
 
     def _kept_size(self, row: cython.Py_ssize_t) -> cython.int:
-        return (
-            self.sums[at.UP_TO_KEPT_SIZE, self.last_of[row]] - self.sums[at.UP_TO_KEPT_SIZE, self.first[row]]
-        )
+        before = self.sums[at.UP_TO_KEPT_SIZE, self.first[row]]
+        return self.sums[at.UP_TO_KEPT_SIZE, self.last_of[row]] - before
 
     def _has_kept(self, row: cython.Py_ssize_t) -> cython.bint:
         return self.sums[at.UP_TO_KEPT, self.last_of[row]] > self.sums[at.UP_TO_KEPT, self.first[row]]
@@ -577,9 +568,8 @@ class Walk:
         if self.n == node + 1 and kind != at.CELL and (kind != at.ITEM or self.nodes[at.N_B, node] == 0):
             self.n = node
         else:
-            self.nodes[at.N_END, node] = cython.cast(
-                cython.int, self._put(at.CLOSE, cython.cast(cython.int, node), 0)
-            )
+            close = self._put(at.CLOSE, cython.cast(cython.int, node), 0)
+            self.nodes[at.N_END, node] = cython.cast(cython.int, close)
 
     def _op(self) -> cython.int:
         """The kind of the innermost container."""
@@ -785,9 +775,7 @@ class Walk:
             if kind != at.KIND_UL and kind != at.KIND_OL:
                 self._leave_bare_items()
             op = self._op()
-        if (op == at.TABLE or op == at.ROW) and (
-            kind == at.KIND_TR or kind == at.KIND_TD or kind == at.KIND_TH
-        ):
+        if (op == at.TABLE or op == at.ROW) and at.KIND_TR <= kind <= at.KIND_TH:
             if kind == at.KIND_TR:
                 if op == at.TABLE:
                     self._open(at.ROW, 0, 0, row)

@@ -179,9 +179,8 @@ def adapt(
 
 def items(start: Model, blocks: Blocks) -> list[dict[str, float]]:
     """The attributes of each block with their values: 1, and the old model's scores."""
-    values = start.values(blocks)
-    names = crfsuite.sequences(start.table, start.table.bins(values))
-    scores = model_scores(start, values)
+    bins = start.table.bins(start.values(blocks))
+    names, scores = crfsuite.sequences(start.table, bins), model_scores(start, bins)
     scores = scores - scores.mean(axis=1, keepdims=True)  # only differences between labels matter
     return [
         dict.fromkeys(of_block, 1.0) | dict(zip(OLD, row, strict=True))

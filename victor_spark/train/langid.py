@@ -33,9 +33,7 @@ _BITS: Final = 21
 def read(path: Path) -> str:
     """The text of a UTF-8 file, plain, .gz, .xz or .bz2; InputError for anything that is no text."""
     try:
-        content = path.read_bytes()
-        unpack = UNPACK.get(path.suffix)
-        content = unpack(content) if unpack else content
+        content = UNPACK.get(path.suffix, bytes)(path.read_bytes())
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"can't read {path}: {getattr(error, 'strerror', None) or error}") from error
     try:

@@ -76,15 +76,12 @@ def _rows(
     """
     from scipy import sparse
 
-    n_elements = np.array([page.named_elements.shape[1] for page in pages])
-    begins = np.concatenate([[0], np.cumsum(n_elements)])
-    around = np.concatenate(
-        [page.named_elements[NAMED_AROUND] + begin for page, begin in zip(pages, begins, strict=False)]
-    )
+    n_elements = [page.named_elements.shape[1] for page in pages]
+    begins = np.cumsum([0, *n_elements[:-1]])
+    elements = np.concatenate([page.named_elements for page in pages], axis=1)
+    around = elements[NAMED_AROUND] + np.repeat(begins, n_elements)
     word_begins = np.cumsum([0, *(len(page.name_words) for page in pages[:-1])])
-    ends = np.concatenate(
-        [page.named_elements[NAMED_END] + begin for page, begin in zip(pages, word_begins, strict=True)]
-    )
+    ends = elements[NAMED_END] + np.repeat(word_begins, n_elements)
     hashes = np.concatenate([page.name_words for page in pages])
     places = np.searchsorted(words, hashes).clip(max=max(len(words) - 1, 0))
     known = words[places] == hashes if len(words) else np.zeros(len(hashes), dtype=bool)
@@ -93,7 +90,7 @@ def _rows(
         (np.ones(int(known.sum()), dtype=np.float32), places[known], own_ends),
         shape=(len(around), len(words)),
     )
-    inside = np.concatenate([page.named + begin for page, begin in zip(pages, begins, strict=False)])
+    inside = np.concatenate([page.named for page in pages]) + np.repeat(begins, list(map(len, pages)))
     groups = inside * 2 + np.concatenate(kept)
     of_groups = np.bincount(groups, weights=np.concatenate(weights), minlength=2 * len(around))
     used = np.flatnonzero(of_groups)
