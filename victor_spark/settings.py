@@ -1,4 +1,4 @@
-"""The settings of the pipeline: options of `victor clean`, and keywords of `victor_spark.clean`."""
+"""Settings of the pipeline: options of `victor clean`, keys of conf/cleaning.toml, keywords of `clean`."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import KW_ONLY, dataclass, fields

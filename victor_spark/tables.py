@@ -22,7 +22,9 @@ PAGES_VERSION: Final = "4"
 """4: METADATA and `text_hash`; 3: `url_host_registered_domain` follows the private public suffixes."""
 _SPARK_FOOTER: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
-_STORED: Final = [(name, pa.from_numpy_dtype(of.dtype)) for name, of in COLUMNS.items() if STORED in of.notes]
+_STORED: Final = [
+    (name, pa.from_numpy_dtype(column.dtype)) for name, column in COLUMNS.items() if STORED in column.notes
+]
 _SCORES: Final = [(f"p_{label}", pa.float64()) for label in LABELS]
 _NAMES: Final = [(name, pa.string()) for name in ("text", "label", "role")]
 BLOCK: Final = pa.struct([*_STORED[:2], *_NAMES, *_SCORES, *_STORED[2:]])
