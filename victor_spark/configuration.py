@@ -113,16 +113,14 @@ def read(path: Path, kind: type[T]) -> T:
     return table
 
 
-def sections(name: str, kinds: Mapping[str, type]) -> Tables:
-    """The tables of conf/`name`, if it exists. `kinds`: the dataclass whose fields a table may have."""
-    path = resources.directory("conf") / name
+def sections(file: str, kinds: Mapping[str, type]) -> Tables:
+    """The tables of conf/`file`, if it exists. `kinds`: the dataclass whose fields a table may have."""
+    path = resources.directory("conf") / file
     tables = toml(path) if path.is_file() else {}
-    for section, table in tables.items():
-        if section not in kinds or not isinstance(table, dict):
-            raise ConfigurationError(f"{path}: unknown table or key {section!r}{suggestion(section, kinds)}")
-    return {
-        section: _fields(table, kinds[section], f"{path}: {section}.") for section, table in tables.items()
-    }
+    for name, table in tables.items():
+        if name not in kinds or not isinstance(table, dict):
+            raise ConfigurationError(f"{path}: unknown table or key {name!r}{suggestion(name, kinds)}")
+    return {name: _fields(table, kinds[name], f"{path}: {name}.") for name, table in tables.items()}
 
 
 def merged(built_in: T, configured: Mapping[str, Any], given: Mapping[str, Any], where: str = "") -> T:
@@ -183,9 +181,8 @@ def _converted(value: Any, hint: Any, where: str) -> Any:
 
 
 _COLLECTIONS: Final[Mapping[Any, type]] = {tuple: tuple, Collection: tuple, frozenset: frozenset}
-_LIST: Final = 'a list such as ["a", "b"]'
 _KINDS: Final[Mapping[Any, str]] = {
-    **dict.fromkeys(_COLLECTIONS, _LIST),
+    **dict.fromkeys(_COLLECTIONS, 'a list such as ["a", "b"]'),
     bool: "true or false",
     int: "a whole number",
     float: "a number",

@@ -15,7 +15,7 @@ from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, TableError, UsageError
 from victor_spark.extractors import CRF_CLEANERS, check_name, load, models_of, template, victor
 from victor_spark.kernels import warn_if_uncompiled
-from victor_spark.langid.pages import PageLanguage, page_identifier
+from victor_spark.langid.pages import PageIdentifier, PageLanguage, page_identifier
 from victor_spark.metadata.body import body, is_whole
 from victor_spark.model import decision
 from victor_spark.model.files import read_bytes
@@ -62,9 +62,8 @@ def models(settings: Settings) -> dict[str, bytes]:
         needed[LID_MODEL] = read_bytes(Path(settings.lid_model))
     folders = models_of(settings.cleaner)
     if settings.model and len(folders) != 1:
-        raise UsageError(
-            f"the cleaner {settings.cleaner} has {len(folders) or 'no'} models, not one to replace"
-        )
+        n = len(folders) or "no"
+        raise UsageError(f"the cleaner {settings.cleaner} has {n} models, not one to replace")
     for name in folders:
         needed[name] = read_bytes(Path(settings.model) if settings.model else directory("models") / name)
     try:
@@ -79,6 +78,12 @@ def models(settings: Settings) -> dict[str, bytes]:
 def language_models() -> dict[str, bytes]:
     """The models that every cleaning needs."""
     return {PROFILES: read_bytes(directory("models") / PROFILES)}
+
+
+def identifier(models: Mapping[str, bytes], languages: tuple[str, ...] = ()) -> PageIdentifier:
+    """The language identification of pages; of each block, too, if a CRF among the models reads that."""
+    of_blocks = any(victor.reads_language(model) for name, model in models.items() if name.startswith("crf/"))
+    return page_identifier(models[PROFILES], languages, models.get(LID_MODEL), block_features=of_blocks)
 
 
 def _check(settings: Settings) -> None:
@@ -100,14 +105,7 @@ def cleaning(
     cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
     if settings.sites:
         cleaner = victor.with_sites(cleaner, fspath(settings.sites), models)
-    look = page_identifier(
-        models[PROFILES],
-        tuple(settings.languages),
-        models.get(LID_MODEL),
-        block_features=any(
-            victor.reads_language(model) for name, model in models.items() if name.startswith("crf/")
-        ),
-    )
+    look = identifier(models, tuple(settings.languages))
     warn_if_uncompiled()
 
     def keep_all(page: Page) -> Scores:  # boilerplate in plain text cannot be detected
@@ -219,9 +217,7 @@ class Scored:
     kept: Bool | None = None
 
 
-def deciding(
-    settings: Settings, models: Mapping[str, bytes], lap: Lap = unmeasured
-) -> Callable[[Scored], Document]:
+def deciding(settings: Settings, models: Mapping[str, bytes], lap: Lap) -> Callable[[Scored], Document]:
     """The function that makes the document of a page whose scores are known, as `cleaning` does."""
     templates_of = _templates(settings, models)
 
@@ -271,9 +267,8 @@ def _decided(
     if headline is not scores.headline:
         scores = replace(scores, headline=headline)
     if status is None and (settings.without or settings.including):
-        kept = roles.chosen(
-            page.blocks, page.title, kept, without=settings.without, including=settings.including
-        )
+        without, including = settings.without, settings.including
+        kept = roles.chosen(page.blocks, page.title, kept, without=without, including=including)
     if scores.text is None and (kept & page.blocks.left_out).any():
         kept = kept & ~page.blocks.left_out
     chosen, cut = kept, None

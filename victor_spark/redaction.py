@@ -18,8 +18,7 @@ _SECRET: Final = re.compile(
     re.IGNORECASE,
 )
 _SHARED_ACCESS: Final = re.compile(
-    r"s[veiprst]|spr|sip|ss|srt|sdd|sks|skoid|sktid|skt|ske|skv|saoid|suoid|scid|ses|rsc[cdelt]",
-    re.IGNORECASE,
+    r"(?i)s[veiprst]|spr|sip|ss|srt|sdd|sks|skoid|sktid|skt|ske|skv|saoid|suoid|scid|ses|rsc[cdelt]"
 )
 """Parameters of Azure's shared access signatures. They are secret only in a query that has `sig`, too."""
 
@@ -27,9 +26,8 @@ _BRACKETS: Final = re.compile(r"[\[\]]")
 _SEPARATORS: Final = re.compile(r"[,|(]")
 _PATH: Final = re.compile(r"[./]")
 _WEB_TOKEN: Final = re.compile(r"eyJ[\w-]{10,}(?:\.[\w-]*)*")
-_SCHEME: Final = (
-    r"(?<![\w+.-])([A-Za-z][\w+.-]*://|(?:https?|ftps?|sftp|s3[an]?|gs|hdfs|webhdfs):/)"  # of Path: one /
-)
+# `Path` leaves one slash of two.
+_SCHEME: Final = r"(?<![\w+.-])([A-Za-z][\w+.-]*://|(?:https?|ftps?|sftp|s3[an]?|gs|hdfs|webhdfs):/)"
 # Up to the last @ before the path. If no port follows the colon, the password may also hold / ? or #.
 _USER: Final = re.compile(_SCHEME + r"(?:[^/?#\s]*@)?(?:[^/?#\s:@\[]*:(?!\d*(?:[/?#\s]|$))\S{0,1000}@)?")
 _USER_IN_ADDRESS: Final = re.compile(_SCHEME + r"(?:[^/?#]*@)?(?:[^/?#:@\[]*:(?!\d*(?:[/?#]|$))[\s\S]*@)?")

@@ -24,7 +24,6 @@ from victor_spark.warc.shard import ReadOptions
 PARTITION_COLUMNS: Final = ("language", "crawl")
 EXPORTS: Final = ("jsonl", "parquet", "text", "iceberg", "delta")
 """The formats of `victor export`."""
-
 ENGINES: Final = ("arrow", "rdd")
 
 FILE_BYTES: Final = 256 << 20
@@ -178,10 +177,7 @@ class SparkOptions:
         None, "--partitions N", "tasks per wave; each writes a file (default: by the input)", positive
     )
     wave_bytes: int | None = setting(
-        None,
-        "--wave-bytes SIZE",
-        "input of a wave (written together), such as 500M",
-        n_bytes,
+        None, "--wave-bytes SIZE", "input of a wave (written together), such as 500M", n_bytes
     )
     split_bytes: int | None = setting(
         None, "--split-bytes SIZE", "input per task, such as 64M (default: by the input)", n_bytes
@@ -222,10 +218,9 @@ class SiteOptions:
             raise UsageError(f"--{'keep-blocks' if self.keep_blocks else 'group-by'} needs --by-site")
 
 
-ONE_PASS: Final = ""
 FIRST_PASS: Final = "first"
 SECOND_PASS: Final = "second"
-"""Passes of a run: `--by-site` has two, the first leaves the scored pages, the second decides."""
+"""Passes of a run with `--by-site` (others: ""): the first leaves the scored pages, the second decides."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,7 +244,7 @@ class CleanRequest:
     budget: Budget = field(default=Budget(), compare=False)
     spark: SparkOptions = field(default=SparkOptions(), compare=False)
     sites: SiteOptions = SiteOptions()
-    passing: str = ONE_PASS
+    passing: str = ""
     known: str = ""
     options: Mapping[str, str] = field(default_factory=dict, compare=False)
 

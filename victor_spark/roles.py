@@ -139,19 +139,16 @@ def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
     of_page = " ".join((title or "").casefold().split())[:_MAX_TITLE]
     parts = _SEPARATOR.split(of_page)
     levels = blocks.heading_level
-    chosen = -1
     (headings,) = levels.nonzero()
     spans = (headings.tolist(), blocks.text_start[headings].tolist(), blocks.text_end[headings].tolist())
     texts = [(row, " ".join(blocks.text[a:b].casefold().split())) for row, a, b in zip(*spans, strict=True)]
-    for row, text in sorted(texts, key=lambda one: -len(one[1])):
-        if len(text) > 1 and _is_named(text, of_page, parts) and not _is_apart(blocks, row):
-            chosen = row
-            break
-    is_named = chosen >= 0
-    if not is_named:
-        highest = [
-            row for row in headings[levels[headings] == 1][:_MAX_H1].tolist() if not _is_apart(blocks, row)
-        ]
+    texts.sort(key=lambda one: -len(one[1]))
+    named = (row for row, text in texts if len(text) > 1 and _is_named(text, of_page, parts))
+    chosen = next((row for row in named if not _is_apart(blocks, row)), None)
+    is_named = chosen is not None
+    if chosen is None:
+        in_h1 = headings[levels[headings] == 1][:_MAX_H1].tolist()
+        highest = [row for row in in_h1 if not _is_apart(blocks, row)]
         if not highest or (blocks.paragraph[highest] != blocks.paragraph[highest[0]]).any():
             return np.zeros(len(blocks), dtype=bool), False
         chosen = highest[0]

@@ -1,6 +1,4 @@
-"""The settings of the pipeline: a field is an option of `victor clean`, a key of conf/cleaning.toml, and a
-keyword of `victor_spark.clean`.
-"""
+"""Settings of the pipeline: options of `victor clean`, keys of conf/cleaning.toml, keywords of `clean`."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import KW_ONLY, dataclass, fields
@@ -74,13 +72,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         for one in fields(self):
-            value, kinds = getattr(self, one.name), get_args(one.type) or (one.type,)
+            value, wanted = getattr(self, one.name), formatannotation(one.type)
+            kinds = get_args(one.type) or (one.type,)
+            plain = tuple(kind for kind in kinds if isinstance(kind, type))
             if isinstance(value, PathLike) and PathLike[str] in kinds:
                 value = fspath(value)
-            wanted, plain = (
-                formatannotation(one.type),
-                tuple(kind for kind in kinds if isinstance(kind, type)),
-            )
             if one.type == Names:
                 value, wanted, plain = _tuple(value), "str or a list of str", (tuple,)
             if not isinstance(value, (*plain, Real) if float in kinds else plain):
@@ -100,5 +96,5 @@ def _tuple(given: object) -> object:
     """Names in a text or in an iterable as a tuple; any other value as it is."""
     if isinstance(given, str):
         return names(given)
-    found = tuple(given) if isinstance(given, Iterable) else None
-    return given if found is None or not all(isinstance(name, str) for name in found) else found
+    found = tuple(given) if isinstance(given, Iterable) else (given,)
+    return found if all(isinstance(name, str) for name in found) else given

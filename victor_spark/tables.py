@@ -130,9 +130,8 @@ def pack(columns: Mapping[str, npt.NDArray[Any]]) -> bytes:
     Parquet takes three times as long for a list in each column.
     """
     sizes = [columns[name].size if name in columns else 0 for name in _IN_ORDER]
-    numbers = [
-        columns[name].astype(_TYPES[name], copy=False).tobytes() for name in _IN_ORDER if name in columns
-    ]
+    there = (name for name in _IN_ORDER if name in columns)
+    numbers = [columns[name].astype(_TYPES[name], copy=False).tobytes() for name in there]
     return b"".join([np.array(sizes, np.int64).tobytes(), *numbers])
 
 
@@ -166,9 +165,8 @@ _DDL_NAMES: Final = {
 
 def pages(*on_request: str) -> pa.Schema:
     """The schema of the pages table with columns of `ON_REQUEST`; the version is the same."""
-    return pa.schema(
-        [*PAGES, *(field for name, field in ON_REQUEST.items() if name in on_request)], PAGES.metadata
-    )
+    added = [field for name, field in ON_REQUEST.items() if name in on_request]
+    return pa.schema([*PAGES, *added], PAGES.metadata)
 
 
 def ddl(schema: Iterable[pa.Field]) -> str:
@@ -184,15 +182,13 @@ def _ddl_type(kind: pa.DataType) -> str:
     return _DDL_NAMES[kind]
 
 
-def schema_version(
-    schema: pa.Schema, key: str = VERSION_KEY, version_column: str = VERSION_COLUMN
-) -> str | None:
+def schema_version(schema: pa.Schema, key: str = VERSION_KEY, column: str = VERSION_COLUMN) -> str | None:
     """The version a table was written with, from its Arrow schema (`pyarrow.parquet.read_schema`)."""
     metadata = schema.metadata or {}
     if version := metadata.get(key.encode()):
         return str(version.decode())
     if footer := metadata.get(_SPARK_FOOTER):
-        columns = {column["name"]: column["metadata"] for column in json.loads(footer)["fields"]}
-        found: str | None = columns.get(version_column, {}).get(key)
+        metadata_of = {field["name"]: field["metadata"] for field in json.loads(footer)["fields"]}
+        found: str | None = metadata_of.get(column, {}).get(key)
         return found
     return None

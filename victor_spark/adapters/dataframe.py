@@ -22,10 +22,7 @@ FIELDS: Final = ("text", "status", "reason", "language", "title", "expected_f1")
 def clean_columns(
     html: "pd.Series[Any]", url: "pd.Series[Any] | None" = None, cleaner: str = NAME, **options: Any
 ) -> "pd.DataFrame":
-    """FIELDS of each page, with the index of `html`: str or bytes; all are null where html is.
-
-    `options` are those of `victor_spark.load`.
-    """
+    """FIELDS of each page, null where `html` (str or bytes) is; `options`: those of `victor_spark.load`."""
     import pandas as pd
 
     clean = victor_spark.load(cleaner, **options)

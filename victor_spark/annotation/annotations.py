@@ -4,11 +4,11 @@ Undo and redo are entries too, so entries are never removed. An entry has the la
 """
 
 import json
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from sqlite3 import Connection
 from typing import Any, Final
 
 import numpy as np
@@ -109,9 +109,7 @@ def _prelabels(page: Row) -> str:
 
 def majority(store: Store, number: int, page: Row) -> str:
     """The most frequent label of each block; for a tie, other."""
-    rows = store.rows(
-        "SELECT labels FROM annotation WHERE page = ? AND judge = 0 AND state = 'done' ORDER BY id", number
-    )
+    rows = store.rows("SELECT labels FROM annotation WHERE page = ? AND judge = 0 AND state = 'done'", number)
     return majority_of([row["labels"] for row in rows]) if rows else _prelabels(page)
 
 
@@ -158,14 +156,13 @@ def _standing(row: Row | Mapping[str, Any], undoable: list[int], redoable: list[
     }
 
 
-def _touch(connection: sqlite3.Connection, row: Row, active: float) -> float:
+def _touch(connection: Connection, row: Row, active: float) -> float:
     """Adds the time since the last request, if it was working time."""
     seen = time.time()
     gap = seen - row["last_seen"]
     active += gap if 0 <= gap <= IDLE_SECONDS else 0.0
-    connection.execute(
-        "UPDATE annotation SET last_seen = ?, active_seconds = ? WHERE id = ?", (seen, active, row["id"])
-    )
+    touched = "UPDATE annotation SET last_seen = ?, active_seconds = ? WHERE id = ?"
+    connection.execute(touched, (seen, active, row["id"]))
     return active
 
 
@@ -181,15 +178,12 @@ def act(store: Store, number: int, name: Any, action: Action, *, judge: bool = F
         if known := store.row(answered, row["id"], action.id):
             return dict(json.loads(known["answer"]))
         if action.revision != row["revision"]:
-            raise AnnotationError(
-                "this page was changed in another window; its current state is loaded", "stale"
-            )
+            why = "this page was changed in another window; its current state is loaded"
+            raise AnnotationError(why, "stale")
         return _logged(connection, store, page, row, action)
 
 
-def _logged(
-    connection: sqlite3.Connection, store: Store, page: Row, row: Row, action: Action
-) -> dict[str, Any]:
+def _logged(connection: Connection, store: Store, page: Row, row: Row, action: Action) -> dict[str, Any]:
     """Applies the action and writes its entry."""
     undoable, redoable = _stacks(store, row["id"])
     labels = row["labels"]
@@ -233,8 +227,7 @@ def _wanted(store: Store, page: Row, row: Row, action: Action) -> str:
         return BLANK * n_blocks
     if action.kind == "restore":
         return str(row["initial"])
-    n_labels = len(store.labels)
-    runs = checked_runs(action.runs, action.label, n_blocks=n_blocks, n_labels=n_labels)
+    runs = checked_runs(action.runs, action.label, n_blocks=n_blocks, n_labels=len(store.labels))
     return apply(row["labels"], runs)
 
 
@@ -255,8 +248,7 @@ def checked_action(sent: Mapping[str, Any]) -> Action:
 
 def _stacks(store: Store, annotation: int) -> tuple[list[int], list[int]]:
     """The entries of the log that can be undone and redone, the next one last."""
-    undoable: list[int] = []
-    redoable: list[int] = []
+    undoable, redoable = list[int](), list[int]()
     for entry in store.rows("SELECT id, kind FROM action WHERE annotation = ? ORDER BY id", annotation):
         if entry["kind"] in _CHANGING:
             undoable.append(entry["id"])

@@ -1,7 +1,4 @@
-"""The web application of the annotation tool: its routes and its answers.
-
-docs/annotate-api.md describes the HTTP interface.
-"""
+"""The web application of the annotation tool: its routes and its answers (docs/annotate-api.md)."""
 
 import logging
 import secrets
@@ -17,8 +14,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from victor_spark import __version__
-from victor_spark.annotation import annotations, frame, importing, progress, serving
-from victor_spark.annotation.progress import Plan
+from victor_spark.annotation import annotations, frame, progress, serving
+from victor_spark.annotation.importing import check_practice
+from victor_spark.annotation.progress import Plan, next_page
 from victor_spark.annotation.serving import Access
 from victor_spark.annotation.store import Store, content, remarks
 from victor_spark.blocks import OTHER
@@ -137,14 +135,10 @@ GET: Final[dict[str, Answer]] = {
 }
 POST: Final[dict[str, Answer]] = {
     "annotators": _annotators,
-    "next": lambda work, query: progress.next_page(
-        work.store, work.plan, query.annotator, query.body.get("after")
-    ),
+    "next": lambda work, query: next_page(work.store, work.plan, query.annotator, query.body.get("after")),
     "pages/{page}/actions": _act,
     "pages/{page}/active": _active,
-    "pages/{page}/check": lambda work, query: importing.check_practice(
-        work.store, query.page, query.annotator
-    ),
+    "pages/{page}/check": lambda work, query: check_practice(work.store, query.page, query.annotator),
 }
 """Path under /api/ → its answer."""
 

@@ -39,13 +39,9 @@ def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: 
     tooltips = json.dumps(_tooltips(document, why), ensure_ascii=False, allow_nan=False)
     tooltips = tooltips.replace("<", "\\u003c")
     metadata = document.metadata
-    facts = [
-        f"{name}: {getattr(metadata, name)} (from {source})" for name, source in metadata.sources.items()
-    ]
+    facts = [f"{key}: {getattr(metadata, key)} (from {source})" for key, source in metadata.sources.items()]
     shown = {"Text": document.text, "Markdown": document.render("markdown"), "Metadata": "\n".join(facts)}
-    bar = resources.template(_BAR).render(
-        name=name, title=document.title or "", verdict=verdict(document), shown=shown
-    )
+    bar = resources.template(_BAR)
     return frame.render(
         document.html,
         blocks,
@@ -55,7 +51,7 @@ def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: 
         nonce=nonce,
         title=f"{name}, explained",
         head=_POLICY,
-        before=bar,
+        before=bar.render(name=name, title=document.title or "", verdict=verdict(document), shown=shown),
         after=f'<script type="application/json" id="victor-blocks">{tooltips}</script>',
     )
 

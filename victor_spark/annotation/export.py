@@ -127,14 +127,11 @@ def _document(html: str, blocks: Blocks, labels: UInt8, row: Row) -> Document:
     columns = replace(blocks, heading_level=level)
     return Document(
         status="ok",
-        reason=None,
         text=plain_text(columns, kept),
         html=html,
         title=row["title"],
         url=row["url"],
         language=row["language"],
-        language_score=None,
-        charset=None,
         cleaner="annotation",
         columns=columns,
         scores=Scores(np.eye(len(LABELS))[labels], kept),

@@ -54,9 +54,7 @@ MAX_CSS: Final = 1 << 20
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _IMPORT: Final = re.compile(r"@(?:import|charset|namespace)\b[^;{}]*;?", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"""\b(?:url|src)\(\s*(?:"[^"\n]*"|'[^'\n]*'|[^)"']*)\s*\)""", re.IGNORECASE)
-_LOADS: Final = re.compile(
-    r"\b(url|src|image|image-set|cross-fade|element|paint|expression)\s*\(", re.IGNORECASE
-)
+_LOADS: Final = re.compile(r"(?i)\b(url|src|image|image-set|cross-fade|element|paint|expression)\s*\(")
 _OVERLAY: Final = re.compile(r"(\bposition\s*:\s*)(?:fixed|-webkit-sticky|sticky)\b", re.IGNORECASE)
 
 
@@ -174,10 +172,8 @@ def _placeholder(source: str) -> Iterator[str]:
 def harmless_css(css: str) -> str:
     """CSS without addresses, imports, escapes and markup; fixed positions become static."""
     css = css.replace("\\", "").replace("<", "").replace("\0", "")
-    css = _COMMENT.sub(" ", css)
-    css = _IMPORT.sub(" ", css)
-    css = _ADDRESS.sub("none", css)
-    css = _LOADS.sub("v-none(", css)
+    css = _IMPORT.sub(" ", _COMMENT.sub(" ", css))
+    css = _LOADS.sub("v-none(", _ADDRESS.sub("none", css))
     return _OVERLAY.sub(r"\1static", css)
 
 

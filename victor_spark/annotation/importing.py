@@ -23,15 +23,13 @@ from victor_spark.blocks import LABELS, OTHER, Page, labels
 from victor_spark.errors import AnnotationError, InputError, ShardError
 from victor_spark.evaluation.gold import site_of
 from victor_spark.extractors import load
-from victor_spark.extractors.victor import reads_language
 from victor_spark.hosts import host_name
 from victor_spark.html import charset
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
-from victor_spark.langid.pages import PageIdentifier, page_identifier
+from victor_spark.langid.pages import PageIdentifier
 from victor_spark.logs import erase, log, reporter, track
 from victor_spark.model.decision import n_words
-from victor_spark.pipeline import PROFILES
 from victor_spark.settings import Settings
 from victor_spark.warc import file_types, inputs, reading, storage
 from victor_spark.warc.records import Record
@@ -65,7 +63,6 @@ def prelabeller(settings: Settings) -> Prelabeller:
     cleaner = load(settings.cleaner, models)
     digest = hashlib.sha256(b"".join(models[name] for name in sorted(models))).hexdigest()
     name = f"{settings.model or settings.cleaner} {digest[:8]}"
-    needs_language = any(reads_language(model) for key, model in models.items() if key.startswith("crf/"))
 
     def prelabel(page: Page) -> tuple[Any, ...]:
         scores = cleaner(page)
@@ -76,7 +73,7 @@ def prelabeller(settings: Settings) -> Prelabeller:
         percent = np.rint(100.0 * scores.probabilities).astype(np.uint8).tobytes()
         return name, "".join(map(str, labels(scores, scores.kept).tolist())), uncertain, uncertainty, percent
 
-    return Prelabeller(name, page_identifier(models[PROFILES], block_features=needs_language), prelabel)
+    return Prelabeller(name, pipeline.identifier(models), prelabel)
 
 
 def renew(store: Store, prelabeller: Prelabeller) -> int:

@@ -55,10 +55,7 @@ class Opened:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def open(self, name: str, *, limit: int = 100, offset: int | None = None) -> int:
-        """Opens the first pages of an input, or the one at an offset of an archive; the number of the first.
-
-        Raises InputError where it holds no page.
-        """
+        """Opens the first pages, or the one at an offset; the number of the first. InputError without one."""
         first = len(self.pages)
         for shard in inputs.resolve([name], base_url=self.base_url):
             part = shard if offset is None else replace(shard, start=offset, end=offset + 1, aligned=True)
@@ -95,10 +92,7 @@ def _name(page: Record) -> str:
 
 
 def _asked(opened: Opened, query: Mapping[str, str]) -> tuple[Record, Settings]:
-    """The page of a query and its settings; settings that the query leaves out are those of `opened`.
-
-    Raises UsageError for values that are not allowed.
-    """
+    """The page of a query, and its settings over those of `opened`; UsageError for values not allowed."""
     number = query.get("page", "0")
     if not (number.isascii() and number.isdigit() and len(number) < 10 and int(number) < len(opened.pages)):
         raise UsageError(f"there is no page {number[:20]}")

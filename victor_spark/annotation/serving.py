@@ -70,10 +70,10 @@ def cookie(token: str) -> str:
 
 async def guarded(request: Request, answer: RequestResponseEndpoint, access: Access) -> Response:
     """The answer to a request that passes the checks, else the refusal; both with our headers."""
-    refusal = _refusal(request, access)
-    response = (
-        error(*refusal) if refusal else _unknown(request, access) or _set_token_cookie(request, access)
-    ) or await answer(request)
+    if refusal := _refusal(request, access):
+        response = error(*refusal)
+    else:
+        response = _unknown(request, access) or _set_token_cookie(request, access) or await answer(request)
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
     return response
@@ -123,9 +123,8 @@ def _set_token_cookie(request: Request, access: Access) -> Response | None:
         return None
     # After a redirect, the browser would still count the link's site as the origin and send no strict cookie.
     target = escape(f"/?{urlencode(query)}" if query else "/")
-    answer = HTMLResponse(
-        f'<!DOCTYPE html><meta http-equiv="refresh" content="0;url={target}"><title>…</title>'
-    )
+    page = f'<!DOCTYPE html><meta http-equiv="refresh" content="0;url={target}"><title>…</title>'
+    answer = HTMLResponse(page)
     answer.set_cookie(cookie(access.token), access.token, httponly=True, samesite="strict", path="/")
     return answer
 
@@ -161,9 +160,7 @@ def application(
 
     `refusals`: the answer to an exception of a type; all other exceptions are logged.
     """
-    shown = [
-        Route(path, partial(_page, frame.STATIC / name), methods=["GET"]) for path, name in pages.items()
-    ]
+    shown = [Route(url, partial(_page, frame.STATIC / name), methods=["GET"]) for url, name in pages.items()]
     return Starlette(
         routes=[*shown, *routes, Mount("/static", StaticFiles(directory=frame.STATIC))],
         middleware=[Middleware(BaseHTTPMiddleware, dispatch=partial(guarded, access=access))],

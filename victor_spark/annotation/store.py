@@ -1,7 +1,6 @@
 """The annotation store: one SQLite file that holds pages, labels and every action that made them.
 
 It also holds the server's token and names of annotators, so only its owner can read it.
-
 It is written in WAL mode with synchronous=FULL, so a confirmed action is on disk, also after a power failure;
 at human speed an fsync costs little. kill -9 loses at most an action that the browser sends again.
 
@@ -129,13 +128,10 @@ class Store:
     """An open store; its one connection is used by one thread at a time."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self.path = path
-        self._connection = connection
-        self._lock = threading.RLock()
-        self._n_around = 0
+        self.path, self._connection = path, connection
+        self._lock, self._n_around = threading.RLock(), 0
         self.labels: tuple[Label, ...] = ()
-        self.id = ""
-        self.token = ""
+        self.id = self.token = ""
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

@@ -98,7 +98,6 @@ def serve(arguments: argparse.Namespace) -> int:
     from victor_spark import pipeline
     from victor_spark.annotation import app, importing, serving, store
     from victor_spark.annotation.progress import Plan
-    from victor_spark.langid.pages import page_identifier
 
     plan = Plan(arguments.order, arguments.overlap, arguments.overlap_annotators)
     if not 0 <= arguments.port < 65536:
@@ -113,7 +112,7 @@ def serve(arguments: argparse.Namespace) -> int:
     wanted = store.parse_labels(arguments.label) if arguments.label else None
     if arguments.no_prelabels:
         prelabeller, name = None, None
-        identify = page_identifier(pipeline.language_models()[pipeline.PROFILES], block_features=False)
+        identify = pipeline.identifier(pipeline.language_models())
     else:
         prelabeller = importing.prelabeller(Settings(arguments.cleaner, model=arguments.model))
         identify, name = prelabeller.identify, prelabeller.name

@@ -31,7 +31,6 @@ INPUTS: Final = option("INPUT...", "pages or archives to clean; - is a page on s
 OUTPUT: Final = option("--output OUT", "directory for pages/ and _run/")
 BASE_URL: Final = options.of(CleanRequest, "base_url")
 MASTER: Final = options.of(SparkOptions, "master")
-PARTITIONS: Final = options.of(SparkOptions, "partitions")
 MAX_BYTES: Final = options.of(ReadOptions, "max_bytes")
 URL: Final = option("--url", "the address of the page, which --templates and --sites need")
 

@@ -45,8 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     shown = "page" if name == "stdin" else Path(storage.public(arguments.inputs[0], arguments.inputs[0])).stem
     path = Path(arguments.output or f"{shown}.explained.html")
     with resources.written(path):
-        content = explained.page(document, models, name=name, markup=markup)
-        path.write_text(content, encoding="utf-8")
+        path.write_text(explained.page(document, models, name=name, markup=markup), encoding="utf-8")
     print(f"{name}: {explained.verdict(document)}\n{path}")
     for field, source in document.metadata.sources.items():
         print(f"  {field}: {getattr(document.metadata, field)!r:.200} (from {source})")

@@ -76,10 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 def fetch(
     listed: Sequence[str], output: Path, user_agent: str, limits: Limits, polite: Politeness
 ) -> tuple[dict[str, tuple[str, str]], bool, bool]:
-    """Runs the fetch.
-
-    Returns the status and reason of each address, whether all were tried, and whether the WARC holds pages.
-    """
+    """Status and reason of each address, whether all were tried, and whether the WARC holds pages."""
     from victor_spark.fetch import warc_file
     from victor_spark.fetch.crawl import Crawl
 

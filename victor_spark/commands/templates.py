@@ -117,8 +117,7 @@ def mine(arguments: argparse.Namespace) -> int:
 
 def evaluate(arguments: argparse.Namespace) -> int:
     """Mines, cleans, measures, writes the results, prints the table."""
-    sources = gold.sources(arguments.gold)
-    pages = track(gold.chosen(sources, arguments.sets), "reading gold pages", 0)
+    pages = track(gold.chosen(gold.sources(arguments.gold), arguments.sets), "reading gold pages", 0)
     of_sites = template_gain.by_site(pages, arguments.group_by, arguments.min_pages)
     mining = MiningSettings(view=arguments.view)
     with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
@@ -187,8 +186,7 @@ def show(arguments: argparse.Namespace) -> int:
         of_site.sort(key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
         lines = _site(of_site, arguments)
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
-    for line in lines:
-        print(line)
+    print("\n".join(lines))
     return EXIT_DONE
 
 

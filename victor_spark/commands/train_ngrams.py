@@ -66,8 +66,7 @@ LANGID_OPTIONS: Final = (
 def train_langid(arguments: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if arguments.list:
-        for line in _existing(arguments).listing(arguments.list):
-            print(line)
+        print("\n".join(_existing(arguments).listing(arguments.list)))
         return EXIT_DONE
     if arguments.output is None:
         raise UsageError("--output FILE or --list LANG is required")

@@ -31,10 +31,8 @@ MAX_HOSTS: Final = 4096
 MAX_UNDER_WAY: Final = 8
 """The most open hosts, and open addresses of a host; they bound the memory of long lists."""
 
-T = TypeVar("T")
-
-
 _ALLOW_NONE: Final = "User-agent: *\nDisallow: /"
+T = TypeVar("T")
 
 
 @dataclass
@@ -144,14 +142,12 @@ class Crawl:
 
     async def _ask(self, url: str, seen: tuple[str, ...], *, is_robots: bool = False) -> Answer | Failure:
         """The response to a request, sent again where that may help; the last one is written to the WARC."""
-        host = self._host(url)
+        host, max_bytes = self._host(url), MAX_ROBOTS_BYTES if is_robots else self._max_bytes
         for n_tries in count(1):
             async with host.lock:
                 await asyncio.sleep(host.answered + host.delay - time.monotonic())
                 async with self._free:
-                    answer = await exchange.ask(
-                        self._client, url, MAX_ROBOTS_BYTES if is_robots else self._max_bytes
-                    )
+                    answer = await exchange.ask(self._client, url, max_bytes)
                 host.answered = time.monotonic()
             if not (wait := self._wait_before_next_try(n_tries, answer)):
                 break
@@ -194,7 +190,6 @@ def _retry_after(answer: Answer) -> float:
     if text.isascii() and text.isdigit():
         return float(text)
     try:
-        at = parsedate_to_datetime(text)
-        return max(0.0, (at - answer.at).total_seconds())
+        return max(0.0, (parsedate_to_datetime(text) - answer.at).total_seconds())
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return 0.0

@@ -1,7 +1,4 @@
-"""One HTTP exchange by aiohttp, limited in time and size.
-
-Any behaviour of a server or the network ends in an `Answer` or a `Failure`.
-"""
+"""One HTTP exchange by aiohttp, limited in time and size; whatever happens is an `Answer` or a `Failure`."""
 
 import os
 import ssl
@@ -108,9 +105,7 @@ async def ask(client: aiohttp.ClientSession, url: str, max_bytes: int) -> Answer
             assert isinstance(response, _Response)
             body, truncated = await _body(response, max_bytes)
             version, sent = response.version or aiohttp.HttpVersion11, response.request_info
-            fields = [
-                (name.encode(), value.encode("utf-8", "replace")) for name, value in sent.headers.items()
-            ]
+            fields = [(name.encode(), text.encode("utf-8", "replace")) for name, text in sent.headers.items()]
             status_line = f"HTTP/{version.major}.{version.minor} {response.status} {response.reason or ''}"
             return Answer(
                 url=url,

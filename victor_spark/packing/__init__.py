@@ -52,10 +52,7 @@ exec "$here/bin/{_VERSION}" "$@"
 
 
 def pack_environment(archive: Path, extras: frozenset[str]) -> int:
-    """Writes the archive, completely or not at all, and returns its size.
-
-    Raises PackageNotFoundError if a required package is not installed.
-    """
+    """Writes the archive, whole or not at all; its size. PackageNotFoundError if a requirement is missing."""
     packages = needed(extras)
     with resources.replaced(archive) as draft, tarfile.open(draft, mode="w:gz", compresslevel=4) as tar:
         _add_text(tar, "bin/python", _LAUNCHER)

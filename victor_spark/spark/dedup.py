@@ -179,8 +179,7 @@ def _candidates(signed: DataFrame) -> DataFrame:
 
 def _similarities(pairs: DataFrame, sketches: DataFrame) -> DataFrame:
     """The pairs with their similarity."""
-    of_other = sketches.toDF("other", "other_sketch")
-    pairs = pairs.join(sketches, "text_hash").join(of_other, "other")
+    pairs = pairs.join(sketches, "text_hash").join(sketches.toDF("other", "other_sketch"), "other")
     return pairs.mapInArrow(_compare, "text_hash binary, other binary, similarity double")
 
 

@@ -33,15 +33,7 @@ from victor_spark.errors import OutputError, UsageError, one_line
 from victor_spark.logs import log, many
 from victor_spark.request import EXPORTS, FILE_BYTES, ExportRequest
 from victor_spark.spark import ledger, waves
-from victor_spark.spark.files import (
-    CloudFiles,
-    Files,
-    LocalFiles,
-    check_outside,
-    is_local,
-    open_files,
-    output_errors,
-)
+from victor_spark.spark.files import Files, check_outside, files_at, is_local, open_files, output_errors
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job
 from victor_spark.spark.status import check_complete
@@ -72,11 +64,6 @@ class Sink:
     format: Mapping[str, Any] = field(default_factory=dict)
 
 
-def files_at(location: str) -> LocalFiles | CloudFiles:
-    """A folder that tasks can write to themselves."""
-    return LocalFiles(location) if is_local(location) else CloudFiles(location)
-
-
 def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
     """A new folder. On a disk it appears whole; in a store, `_SUCCESS` is written last."""
     check_outside(destination, export.request.output)
@@ -90,7 +77,7 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
     there.probe()
     files, place, draft = there, Path(there.location.removeprefix("file://")), f"_staged-{uuid4()}"
     if is_local(destination):
-        files, draft = LocalFiles(str(place.parent)), f".{place.name}-{uuid4()}"
+        files, draft = files_at(str(place.parent)), f".{place.name}-{uuid4()}"
 
     def commit(sizes: Mapping[str, int], n_pages: int) -> None:
         last = {_RECORD: ledger.dumped(record), "_SUCCESS": b""}

@@ -35,24 +35,20 @@ def disk_errors(location: str, again: str = "the same command resumes") -> Itera
     except VictorError:
         raise
     except Exception as error:
-        refused = [line for line in str(error).splitlines() if _REFUSED.search(line)]
-        for line in refused[-1:]:
-            [code, *_] = _REFUSED.findall(line)
-            where = (_ADDRESS.findall(line) or [location])[0]
-            why = f"{where}: {REFUSALS[code]} ({code}); {again} when that is mended"
-            raise OutputError(why) from error
-        if found := _UNREADABLE.search(str(error)):
-            advice = f"{again} when that is mended"
+        text, out, later = str(error), location.removeprefix("file://"), f"{again} when that is mended"
+        if refused := [line for line in text.splitlines() if _REFUSED.search(line)]:
+            code = _REFUSED.findall(refused[-1])[0]
+            where = (_ADDRESS.findall(refused[-1]) or [location])[0]
+            raise OutputError(f"{where}: {REFUSALS[code]} ({code}); {later}") from error
+        if found := _UNREADABLE.search(text):
             if found[0].startswith(UNREADABLE):
-                advice = f"to make them again, remove {ledger.FIRST_PASS} from OUT and repeat `victor clean`"
-            raise OutputError(f"{found[0]}; {advice}") from error
-        if found := _KILLED.search(str(error)):
+                later = f"to make them again, remove {ledger.FIRST_PASS} from OUT and repeat `victor clean`"
+            raise OutputError(f"{found[0]}; {later}") from error
+        if found := _KILLED.search(text):
             advice = f"raise spark.executor.memoryOverhead, and {again}"
             raise ConfigurationError(f"YARN killed a container ({found[1]}): {advice}") from error
-        if found := _DISK_FULL.search(str(error)):
-            why = f"a disk is full ({found[0]}); make room, and {again}"
-            raise SpaceError(f"{location.removeprefix('file://')}: {why}") from error
+        if found := _DISK_FULL.search(text):
+            raise SpaceError(f"{out}: a disk is full ({found[0]}); make room, and {again}") from error
         if isinstance(error, OSError) and not isinstance(error, ConnectionError):  # which is that to Java
-            why = f"{one_line(error)}; {again} when that is mended"
-            raise OutputError(f"{location.removeprefix('file://')}: {why}") from error
+            raise OutputError(f"{out}: {one_line(error)}; {later}") from error
         raise

@@ -119,10 +119,7 @@ class LocalFiles:
             draft.unlink(missing_ok=True)
 
     def remove(self, name: str) -> None:
-        """Removes a file or a tree, if it is there.
-
-        Tried again, as a task that Spark gave up may write into a tree for some moments more.
-        """
+        """Removes a file or a tree; tried again, as a task that Spark gave up may still write into it."""
         path = self._root / name
         for left in reversed(range(_REMOVAL_TRIES)):
             if not path.is_dir():
@@ -323,6 +320,11 @@ def output_errors(location: str) -> Iterator[None]:
         text = error.java_exception.toString() if isinstance(error, Py4JJavaError) else str(error)
         reason = getattr(error, "strerror", None) or next(iter(text.splitlines()), type(error).__name__)
         raise OutputError(f"{location.removeprefix('file://')}: can't write there: {reason}") from error
+
+
+def files_at(location: str) -> LocalFiles | CloudFiles:
+    """A folder that tasks can write to themselves."""
+    return LocalFiles(location) if is_local(location) else CloudFiles(location)
 
 
 def open_files(location: str, spark: SparkSession | None) -> Files:

@@ -49,13 +49,11 @@ Options = Mapping[str, str]
 
 def check(files: Files) -> None:
     """Raises OutputError unless a run may write here; leaves nothing behind."""
+    out, names = address(files), files.names()
     if files.is_file():
-        raise OutputError(f"{address(files)}: is a file; --output is a directory")
-    names = files.names()
+        raise OutputError(f"{out}: is a file; --output is a directory")
     if names and set(names) - {"_run"} and files.read(CONFIG) is None:
-        raise OutputError(
-            f"{address(files)}: holds other files ({names[0]}); choose a new or empty directory"
-        )
+        raise OutputError(f"{out}: holds other files ({names[0]}); choose a new or empty directory")
     with output_errors(files.location):
         files.probe()
 

@@ -37,10 +37,8 @@ from victor_spark.warc.shard import Shard
 
 _TEXTS: Final = [(name, pa.string()) for name in ("path", "kind", "name", "etag")]
 _PLACES: Final = [(name, pa.int64()) for name in ("size", "start", "end")]
-_RECORDS: Final = pa.list_(pa.list_(pa.int64(), 2))
-SHARDS: Final = pa.schema(
-    [*_TEXTS, *_PLACES, ("aligned", pa.bool_()), ("records", _RECORDS), ("n_bytes", pa.int64())]
-)
+_RECORDS: Final = ("records", pa.list_(pa.list_(pa.int64(), 2)))
+SHARDS: Final = pa.schema([*_TEXTS, *_PLACES, ("aligned", pa.bool_()), _RECORDS, ("n_bytes", pa.int64())])
 """One shard a row: the fields of `Shard`, and how many bytes of it are to be read."""
 
 _QUIET_SECONDS: Final = 10.0
@@ -132,8 +130,7 @@ def to_bytes(table: pa.Table) -> bytes:
 def from_bytes(content: bytes) -> pa.Table:
     """The shards of a Parquet file; ValueError when it isn't one."""
     # No threads of Arrow, which would hold Python's objects for some moments after the answer is there.
-    table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
-    return table.cast(SHARDS)
+    return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False).cast(SHARDS)
 
 
 def summary(table: pa.Table) -> dict[str, Any]:
@@ -152,16 +149,12 @@ def figures(table: pa.Table) -> dict[str, Any]:
 
 
 def changed(before: pa.Table, now: pa.Table) -> list[str]:
-    """The names of the first few shards whose content has changed.
-
-    Both tables list the same shards; one that can't be read now is not compared.
-    """
+    """The names of the first few of these shards whose content changed; unreadable ones are not compared."""
     differs = np.zeros(before.num_rows, dtype=bool)
     for column in ("size", "etag"):
         different = pc.not_equal(before[column].combine_chunks(), now[column].combine_chunks())
         differs |= pc.fill_null(different, False).to_numpy(zero_copy_only=False)
-    rows = before.take(np.flatnonzero(differs)[:_N_SHOWN]).to_pylist()
-    return [shard(row).filename for row in rows]
+    return [shard(row).filename for row in before.take(np.flatnonzero(differs)[:_N_SHOWN]).to_pylist()]
 
 
 SPLIT_BYTES: Final = 64 << 20

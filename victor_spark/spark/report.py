@@ -86,8 +86,6 @@ def _facts(run: Mapping[str, Any]) -> dict[str, str]:
         "inputs": config["inputs"],
     }
     return {
-        name: ", ".join(
-            f"{key} {value!s:.80}" for key, value in values.items() if value not in (None, "", [])
-        )
-        for name, values in facts.items()
+        name: ", ".join(f"{key} {value!s:.80}" for key, value in group.items() if value not in (None, "", []))
+        for name, group in facts.items()
     }

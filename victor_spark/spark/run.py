@@ -100,8 +100,7 @@ def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
         log("first pass: scores each page by itself")
         cleaning = replace(request.cleaning, sites=None)
         passing = replace(request, rows=rows, output=folder, passing=FIRST_PASS, cleaning=cleaning)
-        first = replace(this, request=passing)
-        scored = _run(spark, first_pass, first)
+        scored = _run(spark, first_pass, replace(this, request=passing))
     found = site_sums.scored_sizes(first_pass) or {}
     log(f"between the passes: adding up the evidence of each site in {many(len(found), 'file')}")
     with disk_errors(first_pass.location):
@@ -122,9 +121,7 @@ def _tidy(files: Files, request: CleanRequest) -> None:
             files.remove(f"{ledger.FIRST_PASS}/{name}")
 
 
-def _run(
-    spark: SparkSession, files: Files, this: Run, first: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def _run(spark: SparkSession, files: Files, this: Run, first: dict[str, Any] | None = None) -> dict[str, Any]:
     """One pass; the second one has the run.json of the `first`."""
     request, context = this.request, spark.sparkContext
     planned = plan.of_request(this.shards, request, n_cores=context.defaultParallelism)
@@ -165,23 +162,13 @@ def _run(
 
 
 def _clean(
-    spark: SparkSession,
-    files: Files,
-    this: Run,
-    planned: Plan,
-    done: Mapping[int, Entry],
-    budget: BudgetTracker,
+    spark: SparkSession, files: Files, this: Run, planned: Plan, done: dict[int, Entry], budget: BudgetTracker
 ) -> int:
     """Cleans the waves that are missing, and returns how many; BudgetError if too much failed."""
-    writing = Writing(
-        spark=spark,
-        files=files,
-        plan=planned,
-        task=clean_task(spark, this.request, this.models),
-        tally=Tally(int(planned.begins[-1]), sum(entry.n_bytes for entry in done.values())),
-        run_id=this.id,
-    )
-
+    task = clean_task(spark, this.request, this.models)
+    tally = Tally(int(planned.begins[-1]), sum(entry.n_bytes for entry in done.values()))
+    writing = Writing(spark=spark, files=files, plan=planned, task=task, tally=tally, run_id=this.id)
+    missing = (wave for wave in plan.waves(planned) if wave not in done)
     made = gauges(spark.sparkContext, done.values())
 
     def commit(wave: int, written: Written) -> None:
@@ -204,15 +191,8 @@ def _clean(
         if this.stop.is_set():
             raise KeyboardInterrupt
 
-    with progress(spark.sparkContext, writing.tally):
-        committed = waves.run(
-            (wave for wave in plan.waves(planned) if wave not in done),
-            partial(waves.clean, writing),
-            commit,
-            failed=failed,
-            check=check_held,
-        )
-    return len(committed)
+    with progress(spark.sparkContext, tally):
+        return len(waves.run(missing, partial(waves.clean, writing), commit, failed=failed, check=check_held))
 
 
 def _log(finished: Mapping[str, Any], location: str) -> None:

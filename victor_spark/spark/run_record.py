@@ -44,8 +44,8 @@ _COUNTED: Final = ("status", "reason", "warc_filename", "warc_record_offset", "l
 
 @dataclass
 class Counts:
-    """Counts of rows. A row without a record's offset stands for a shard, or a range of one, that couldn't be
-    read to its end.
+    """Counts of rows; those without a record's offset stand for shards that couldn't be read to their end.
+
     `failed_shards` gives the reason, by shard. Of pages that are ok: `languages`; `sites`, the `N_SITES`
     hosts with most of them (of several waves or tasks together: those that were near the top in one);
     `lengths`, by the largest power of two that the text's characters reach. `n_changed_by_site`: pages of
@@ -277,14 +277,13 @@ def run_json(run: Run, entries: Sequence[Entry], n_earlier: int, context: SparkC
     seconds, now = time.monotonic() - run.started, datetime.now(UTC)
     counts = total(entry.counts for entry in entries)
     n_pages_here = sum(entry.counts.n_pages for entry in entries[n_earlier:])
-    stages = {stage: sum(entry.stages.get(stage, 0.0) for entry in entries) for stage in STAGES}
-    master, n_cores = context.master, context.defaultParallelism
+    spark = {"engine": run.request.spark.engine, "n_cores": context.defaultParallelism}
     return {
         "started_at": (now - timedelta(seconds=seconds)).isoformat(timespec="seconds"),
         "finished_at": now.isoformat(timespec="seconds"),
         "versions": versions(),
         "config": run.config,
-        "spark": {"master": master, "engine": run.request.spark.engine, "n_cores": n_cores},
+        "spark": {"master": context.master, **spark},
         "budget": asdict(run.request.budget),
         "n_shards": run.n_shards,
         "n_waves": len(entries),
@@ -299,7 +298,7 @@ def run_json(run: Run, entries: Sequence[Entry], n_earlier: int, context: SparkC
         "n_waves_of_earlier_runs": n_earlier,
         "n_pages_of_earlier_runs": counts.n_pages - n_pages_here,
         "seconds": {"clean": round(seconds, 2)},
-        "stages": {stage: round(sum_, 2) for stage, sum_ in stages.items()},
+        "stages": {stage: round(sum(each.stages.get(stage, 0.0) for each in entries), 2) for stage in STAGES},
         "pages_per_second": round(n_pages_here / max(seconds, 1e-9), 1),
         "waves": [
             {

@@ -32,12 +32,6 @@ _ALWAYS: Final = {
     # Not the old INT96, which other readers take for a time without a zone.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
-# Set where the configuration has no value.
-_LOCAL_UNLESS_SET: Final = {
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-    "spark.ui.enabled": "false",
-}
 QUICK: Final = "-XX:TieredStopAtLevel=1"
 """Disables Java's second compiler, which takes half of the processor time of Java's start: it speeds up long
 computations, and ours are in Python. Another level that comes later on the command line wins."""
@@ -45,6 +39,7 @@ computations, and ours are in Python. Another level that comes later on the comm
 SMALL: Final = "-XX:+UseSerialGC"
 """One thread collects a heap of some tens of megabytes; more would take time from the pages."""
 
+# Set where the configuration has no value.
 _UNLESS_SET: Final = {
     # A wave's pages are counted while others are cleaned, not behind all their tasks (a pool is FIFO within).
     "spark.scheduler.mode": "FAIR",
@@ -203,7 +198,9 @@ def _defaults(master: str, configured: SparkConf) -> dict[str, str]:
     if cores := re.match(r"local(?:\[(\d+|\*))?", master):
         n_cores = (os.cpu_count() or 1) if cores[1] == "*" else int(cores[1] or 1)
         local = {
-            **_LOCAL_UNLESS_SET,
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.ui.enabled": "false",
             **({"spark.python.daemon.module": "victor_spark.spark.daemon"} if _is_installed() else {}),
             "spark.sql.shuffle.partitions": str(min(_SHUFFLED_PER_CORE * n_cores, 200)),
         }
@@ -273,7 +270,6 @@ def interruptible(
     """The result of `action`; SIGINT and SIGTERM cancel the group's jobs and raise KeyboardInterrupt.
 
     An action that nevertheless ends well had nothing left to cancel: its result is returned.
-
     The action runs in a thread of its own, so that an interrupt never hits a call into the JVM, and PySpark's
     own handler, which prints a traceback, isn't installed. The jobs are those of the job group `group` or
     with it as a tag; `stop` is set before. `patience`: seconds that the action then has to end.

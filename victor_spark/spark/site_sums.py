@@ -90,9 +90,7 @@ def gather(
     return folder
 
 
-def _write(
-    spark: SparkSession, files: Files, folder: str, shards: pa.Table, n_tasks: int, n_rows: int
-) -> None:
+def _write(spark: SparkSession, files: Files, name: str, shards: pa.Table, n_tasks: int, n_rows: int) -> None:
     packed = partial(_packed, n_buckets=max(n_tasks, -(-n_rows // _N_IN_BUCKET)))
     of_files = plan.frame(spark, shards, n=n_tasks).mapInArrow(packed, tables.ddl(_PACKED))
     buckets = of_files.repartition(n_tasks, "bucket").sortWithinPartitions("bucket")
@@ -101,9 +99,9 @@ def _write(
     with small_batches(spark, _N_PACKED):
         if isinstance(files, HadoopFiles):  # reached by Spark alone
             writer = rows.mapInArrow(_unpacked, tables.ddl(OF_FILES)).write.partitionBy("file")
-            writer.option("compression", "zstd").parquet(f"{files.location}/{folder}")
+            writer.option("compression", "zstd").parquet(f"{files.location}/{name}")
         else:
-            target = Target(f"{files.location}/{folder}", OF_FILES, ("file",), is_sorted=True)
+            target = Target(f"{files.location}/{name}", OF_FILES, ("file",), is_sorted=True)
             rows.mapInArrow(partial(write_partition, target=target, clean=_unpacked), REPORT_DDL).collect()
 
 

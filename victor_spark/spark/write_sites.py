@@ -71,8 +71,7 @@ def _write_table(shards: DataFrame, location: str, grouping: str) -> None:
     rows = rows.select(*SUMS.names, *(f"best.{name}" for name in EXAMPLE.names))
     rows = rows.repartitionByRange(*KEYED).sortWithinPartitions(*KEYED)
     rows = rows.withMetadata(KEYED[0], {table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: grouping})
-    writer = rows.write.option("compression", "zstd").option("parquet.block.size", str(_ROW_GROUP))
-    writer.parquet(location)
+    rows.write.options(**{"compression": "zstd", "parquet.block.size": str(_ROW_GROUP)}).parquet(location)
 
 
 def _with_examples(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

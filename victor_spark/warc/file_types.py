@@ -18,13 +18,10 @@ ARC_START: Final = re.compile(
     rb"(?:filedesc:)?[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]{0,8192}"
     rb" \d{14} [^ \r\n]{0,256} (?:[^\r\n]{0,1024} )?\d{1,18}\r?\n"
 )
-_WET_FILENAME = re.compile(
-    rb"^WARC-Filename:[^\r\n]*\.wet(?:\.gz|\.zst)?[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
-)
+_WET_FILENAME = re.compile(rb"(?im)^WARC-Filename:[^\r\n]*\.wet(?:\.gz|\.zst)?[ \t]*\r?$")
 _HTML = re.compile(
-    rb"<(?:!doctype\s+html|html|head|body|title|meta|script|style|link|div|table|frameset|h[1-6]|article|p)"
-    rb"(?=[\s/>])",
-    re.IGNORECASE,
+    rb"(?i)<(?:!doctype\s+html|html|head|body|title|meta|script|style|link|div|table|frameset|h[1-6]|article"
+    rb"|p)(?=[\s/>])"
 )
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+", re.IGNORECASE)
 _LONGEST_NAME: Final = 4096

@@ -13,14 +13,11 @@ _ARC_SCHEMES: Final = (
     "http", "https", "ftp", "dns", "whois", "filedesc", "gopher", "news", "metadata", "warcinfo"
 )  # fmt: skip
 _HEADER_END = re.compile(rb"\n\r?\n")
-
 _FOLD = re.compile(r"(?<![ \t\r])(?:[ \t\r]*+\n[ \t]++)+")
-
 _STATUS_LINE = re.compile(rb"[\r\n]*HTTP/\d[\d.]*[ \t]*(\d{3})?[^\r\n]*", re.IGNORECASE)
 _HTTP_END = re.compile(rb"\r?\n[ \t]*\r?\n|\r\r")
 _HTTP_FIELD = re.compile(
-    rb"[\r\n][ \t\v\f]*(content-(?:type|encoding|length)|transfer-encoding)[ \t\v\f]*:([^\r\n]*)",
-    re.IGNORECASE,
+    rb"(?i)[\r\n][ \t\v\f]*(content-(?:type|encoding|length)|transfer-encoding)[ \t\v\f]*:([^\r\n]*)"
 )
 _CHARSET = re.compile(r"""charset\s*=\s*+["']?\s*+([^\s"';,]+)""", re.IGNORECASE)
 _MIME = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
@@ -123,9 +120,7 @@ def _prefixes(word: str) -> bytes:
 
 WARC: Final = Syntax(
     start=re.compile(rb"WARC/\d", re.IGNORECASE),
-    search=re.compile(
-        rb"WARC/\d\.\d{1,2}[ \t]{0,8}\r?\n[A-Za-z][A-Za-z0-9_-]{0,40}[ \t]{0,8}:", re.IGNORECASE
-    ),
+    search=re.compile(rb"(?i)WARC/\d\.\d{1,2}[ \t]{0,8}\r?\n[A-Z][A-Z0-9_-]{0,40}[ \t]{0,8}:"),
     reach=128,
     cut_start=re.compile(_prefixes("WARC/") + rb"|WARC/\d.*", re.IGNORECASE | re.DOTALL),
     separator=re.compile(rb"(?:\r?\n){2}"),

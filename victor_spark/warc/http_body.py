@@ -149,9 +149,7 @@ DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {
     "zstd": _unzstd,
 }
 
-_INVISIBLE = re.compile(
-    rb"<!--.*?(?:-->|\Z)|<(script|style|title|noscript)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
-)
+_INVISIBLE = re.compile(rb"(?is)<!--.*?(?:-->|\Z)|<(script|style|title|noscript)\b.*?(?:</\1|\Z)")
 _TAG = re.compile(rb"<[^>]*(?:>|\Z)|[\s\x00]+")
 _MIN_VISIBLE: Final = 64
 

@@ -28,7 +28,6 @@ _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 
 logging.getLogger("urllib3").setLevel(logging.ERROR)  # its warnings name whole addresses
 
-
 Identity = tuple[str | None, int | None]
 """The etag (or time of change) and the size of a file, each None where the server does not report it."""
 

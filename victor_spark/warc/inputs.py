@@ -46,8 +46,7 @@ def found(inputs: Sequence[str], *, base_url: str | None = None) -> Iterator[Sha
     """`resolve` as a generator, for lists that do not fit in memory; empty files are no error."""
     if not inputs:
         raise InputError("no input given")
-    known = _Known()
-    is_empty = True
+    known, is_empty = _Known(), True
     for text in inputs:
         for shard in _expand(_local(os.fspath(text)), base_url, depth=0):
             if (new := known.new_part(shard)) is not None:
@@ -112,9 +111,7 @@ class _Known:
 
 def _local(text: str) -> str:
     """file:// URLs as paths; everything else as it is."""
-    if not text.lower().startswith("file://"):
-        return text
-    return unquote(urlsplit(text).path)
+    return unquote(urlsplit(text).path) if text.lower().startswith("file://") else text
 
 
 def _expand(text: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
@@ -167,8 +164,7 @@ def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int)
 
 
 def _shard(path: str, kind: file_types.ShardKind) -> Shard:
-    absolute = storage.absolute(path)
-    return Shard(absolute, storage.about(path)[0], kind, path)
+    return Shard(storage.absolute(path), storage.about(path)[0], kind, path)
 
 
 def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
@@ -200,8 +196,7 @@ def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
     """Shards with the records that tables name."""
 
     def located(name: str, table: str) -> str:
-        path = _local(_located(name, table, base_url))
-        return storage.absolute(path)
+        return storage.absolute(_local(_located(name, table, base_url)))
 
     tables = [coordinates.read(path) for path in paths]
     return coordinates.shards(tables, [partial(located, table=path) for path in paths])
@@ -282,7 +277,5 @@ def _located(line: str, manifest: str, base_url: str | None) -> str:
         return urljoin(manifest, line)
     folder = manifest.rpartition("/")[0]
     beside = f"{folder}/{line}" if folder else line
-    if storage.scheme(manifest) is not None:
-        return beside
-    exists = os.path.lexists(beside) or any(mark in line for mark in "*?[")
-    return beside if exists else line
+    is_there = storage.scheme(manifest) is not None or os.path.lexists(beside) or glob.has_magic(line)
+    return beside if is_there else line

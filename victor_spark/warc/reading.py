@@ -120,11 +120,8 @@ def _of_archive(shard: Shard, options: ReadOptions, attempt: Attempt) -> Iterato
         if file_types.is_wet(shard.filename, head) and options.record_types == DEFAULTS.record_types:
             options = replace(options, record_types=("conversion",))
         archive = Archive(source, syntax, shard.filename, options, attempt)
-        crawl = (
-            file_types.crawl_of_path(shard.path)
-            or file_types.crawl_of_path(shard.filename)
-            or file_types.crawl_of_warcinfo(head)
-        )
+        named = file_types.crawl_of_path(shard.path) or file_types.crawl_of_path(shard.filename)
+        crawl = named or file_types.crawl_of_warcinfo(head)
         try:
             for found in _found(archive, shard):
                 record = found if isinstance(found, Record) else _record(found, shard.filename)
@@ -159,10 +156,7 @@ def _record(damage: Damage, filename: str) -> Record:
 
 
 def _found(archive: Archive, shard: Shard) -> Iterator[Found]:
-    """The records and the damage of a shard, of its byte range, or at its coordinates.
-
-    Raises CutError at the end where the file ends too early.
-    """
+    """The records and damage of a shard, its byte range or coordinates; CutError at the end of a cut file."""
     skip = archive.attempt.skip
     if shard.records:
         yield from _at_coordinates(archive, shard)
@@ -193,10 +187,7 @@ def _skipping(archive: Archive, skip: Skip) -> Steps:
 
 
 def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
-    """A record or damage for each of the shard's coordinates in its range.
-
-    Raises CutError at the end where the file ends within one of them.
-    """
+    """A record or damage for each coordinate in the shard's range; CutError if the file ends within one."""
     source, skip = archive.source, archive.attempt.skip
     whole, within = source.size, None
     for offset, length in shard.records:

@@ -37,7 +37,6 @@ STAGES: Final = {
 _SLOTS: Final = {stage: number for number, stage in enumerate(STAGES)}
 
 T = TypeVar("T")
-
 Row = dict[str, Any]
 
 FLUSH_BYTES: Final = 8 << 20
@@ -82,12 +81,10 @@ class RowBatch:
     def take(self) -> pa.RecordBatch:
         """The rows so far, which are removed."""
         rows, self._rows, self._n_bytes = self._rows, [], 0
-        columns = [
-            _block_lists([row[field.name] for row in rows])
-            if field.name == "blocks"
-            else pa.array([row[field.name] for row in rows], field.type)
-            for field in self._schema
-        ]
+        columns = list[pa.Array]()
+        for name, kind in zip(self._names, self._schema.types, strict=True):
+            values = [row[name] for row in rows]
+            columns.append(_block_lists(values) if name == "blocks" else pa.array(values, kind))
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
@@ -181,8 +178,7 @@ def _block_lists(pages: Sequence[BlockSequence | None]) -> pa.ListArray:
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
     structs = [_block_structs(page) for page in pages if page is not None and len(page)]
     joined = pa.concat_arrays(structs or [pa.array([], tables.BLOCK)])
-    missing = pa.array([page is None for page in pages])
-    return pa.ListArray.from_arrays(offsets, joined, mask=missing)
+    return pa.ListArray.from_arrays(offsets, joined, mask=pa.array([page is None for page in pages]))
 
 
 def _block_structs(page: Any) -> pa.StructArray:

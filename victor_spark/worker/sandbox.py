@@ -1,7 +1,7 @@
 """Page work in a child process: a page that kills the process loses only itself, and its row has the reason.
 
 The child is a fork of the Python worker and serves all its tasks; a new one takes milliseconds to start. The
-child (child.py) opens shards itself, sets the limits of time and memory for each record, and sends
+child (page_process.py) opens shards itself, sets the limits of time and memory for each record, and sends
 rows: html never crosses the pipe. A page that runs out of time gets its status at once. Any other death
 counts against a page only if a new process dies at the same page again, because an operator, the system or
 the page before may be the cause. The new process continues behind the last row that arrived.
@@ -66,10 +66,7 @@ class Sandbox:
         self._child: _Child | None = None
 
     def batches(self, shards: Sequence[Shard]) -> Iterator[pa.RecordBatch]:
-        """The rows of the shards' records, in order and each once, even if children die.
-
-        Raises SandboxError for failures that no page caused.
-        """
+        """The rows of all records, in order and each once; SandboxError for failures that no page caused."""
         todo, n_deaths, last = Assignment(tuple(shards), Position(0, 0)), 0, _DIED
         try:
             while last != page_process.END:
@@ -182,10 +179,7 @@ class _Child:
             self._commands.send(assignment)
 
     def receive(self) -> tuple[bytes, Position, bytes]:
-        """The child's next message: its kind, the first record without a row, and rows or a traceback.
-
-        The kind is _DIED when there will be none.
-        """
+        """The next message: its kind (_DIED: none), the first record without a row, rows or a traceback."""
         try:
             kind, shard, record = page_process.HEAD.unpack(self._results.recv_bytes())
             return kind, Position(shard, record), self._results.recv_bytes()
