@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from victor_spark.metadata import dates, json_ld, names
+from victor_spark.metadata import author_names, dates, json_ld
 from victor_spark.metadata.extract import Metadata, metadata
 
 URL = "https://www.harbour-news.example/2024/05/03/ferry-is-late"
@@ -309,7 +309,7 @@ def test_checkers_and_descriptions_of_authors_are_no_authors() -> None:
     ],
 )
 def test_names_have_no_introductions_addresses_or_handles(value: list[str], found: tuple[str, ...]) -> None:
-    assert names.authors(value) == found
+    assert author_names.authors(value) == found
 
 
 @pytest.mark.parametrize(
@@ -574,7 +574,7 @@ def test_hostile_statements_give_a_sane_answer(head: str) -> None:
     found = page(head)
     assert found.date == "2024-05-03"
     assert found.canonical_url is None
-    assert len(found.authors) <= names.MAX_AUTHORS
+    assert len(found.authors) <= author_names.MAX_AUTHORS
 
 
 @given(

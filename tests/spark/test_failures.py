@@ -9,6 +9,7 @@ import pytest
 
 from victor_spark.errors import EXIT_INCOMPLETE, EXIT_USAGE, OutputError, SpaceError
 from victor_spark.spark.failures import disk_errors
+from victor_spark.spark.files import output_errors
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,13 @@ def test_a_full_disk_is_a_run_that_is_not_complete(tmp_path: Path, error: Except
     assert re.fullmatch(
         rf"{tmp_path}: a disk is full \(.+\); make room, and the same command resumes", str(raised.value)
     )
+
+
+def test_a_disk_that_is_full_when_the_ledger_is_written_is_such_a_run_too(tmp_path: Path) -> None:
+    expected = pytest.raises(SpaceError, match="can't write there: No space left on device")
+    with expected as raised, output_errors(str(tmp_path)):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert raised.value.exit_code == EXIT_INCOMPLETE
 
 
 def test_a_disk_that_fails_otherwise_needs_a_change_by_the_user(tmp_path: Path) -> None:

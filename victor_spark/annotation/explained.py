@@ -63,9 +63,9 @@ def verdict(document: Document) -> str:
     if document.expected_f1 is not None:
         parts.append(f"expected F1 {document.expected_f1:.2f}")
     content = 1.0 - document.scores.probabilities[:, OTHER]
-    likely = document.kept & ~_headline(document)
-    lowest, highest = content[likely].min(initial=1.0), content[~document.kept].max(initial=0.0)
-    if document.n_kept_blocks and highest <= lowest + 1e-9:  # no dropped block has a higher one
+    by_probability = document.kept & ~_headline(document)
+    lowest, highest = content[by_probability].min(initial=1.0), content[~document.kept].max(initial=0.0)
+    if document.n_kept_blocks and highest <= lowest + 1e-9:  # no dropped block is likelier content
         parts.append(f"keeps blocks with P(content) ≥ {lowest:.2f}")
     return ", ".join([*parts, f"cleaner {document.cleaner}"])
 

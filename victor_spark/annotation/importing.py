@@ -77,7 +77,7 @@ def prelabeller(settings: Settings) -> Prelabeller:
 
 
 def renew(store: Store, prelabeller: Prelabeller) -> int:
-    """Replaces the prelabels by other models on pages that no annotator has opened; returns their number."""
+    """Replaces the prelabels of other models on pages that no annotator has opened; returns their number."""
     rows = store.rows(
         "SELECT page.id, page.url, page.n_blocks FROM page LEFT JOIN prelabel ON prelabel.page = page.id"
         " WHERE NOT practice AND coalesce(prelabel.model, '') != ?"

@@ -1,4 +1,4 @@
-"""The parts of a command: `Command` and its options. Options of a request are fields with a `setting`."""
+"""The parts of a command. Its options, but for those of a request: fields with a `setting` (settings.py)."""
 
 import argparse
 import re

@@ -126,7 +126,7 @@ def _words(page: LabelledPage, kept: Bool) -> tuple[list[str], list[str]]:
 
 
 def folds_by_site(sites: Sequence[str], sets: Sequence[str], n_folds: int) -> Int32:
-    """The fold of every page: no site in two folds, folds of like size, and so within every set.
+    """The fold of every page: no site in two folds; folds of similar size, overall and in each set.
 
     Sites go, the largest first, to the fold that has fewest pages of their set, then fewest
     pages. The result is deterministic and does not depend on the order of the pages.
@@ -138,7 +138,7 @@ def folds_by_site(sites: Sequence[str], sets: Sequence[str], n_folds: int) -> In
     pages: dict[str, Counter[str]] = defaultdict(Counter)
     for site, set_name in zip(sites, sets, strict=True):
         pages[site][set_name] += 1
-    # The order of sites of equal size does not depend on their names.
+    # Sites of equal size are ordered by hash, not alphabetically.
     hashes = {site: hashlib.sha256(site.encode("utf-8", "surrogatepass")).digest() for site in pages}
     sizes = [Counter[str]() for _ in range(n_folds)]
     fold_of = {}
@@ -207,7 +207,7 @@ def write_out_of_fold(path: Path, pages: Sequence[LabelledPage], results: Sequen
     """Writes one JSON object a page, gzipped: numbers and ids, no text; the same results make the same bytes.
 
     With them, figures over any group of pages can be computed without training again. `decided` is the
-    cleaner's output, `unrejected` the output without the page-level reject.
+    cleaner's output, `unrejected` the output if a low expected F1 drops no page.
     """
     lines = []
     page_of = {(page.gold.set, page.gold.id): page for page in pages}

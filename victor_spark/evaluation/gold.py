@@ -209,7 +209,7 @@ def chosen(
 
 
 def unmatched(paths: Sequence[str], pages: str | None, cleaned: Sequence[str]) -> Iterator[str]:
-    """A line for every folder of CleanEval gold and folder beside it whose files don't all match."""
+    """A warning for each folder of pages or cleaned texts that lacks files of the gold folder."""
     for path in map(Path, paths):
         if path.is_dir() and not _has_sets(path):
             for other in filter(None, [pages, *cleaned]):

@@ -45,8 +45,8 @@ def bars(bars: Mapping[str, Mapping[str, Interval]], *, title: str, measure: str
         there = [intervals[sets[row]] for row in rows]
         means = np.array([each.mean for each in there])
         errors = np.maximum([means - [each.low for each in there], [each.high for each in there] - means], 0)
-        left = np.array(rows) + number * width
-        axes.bar(left, means, width, yerr=errors, capsize=2, label=cleaner)
+        centres = np.array(rows) + number * width
+        axes.bar(centres, means, width, yerr=errors, capsize=2, label=cleaner)
     axes.set_xticks([row + 0.4 - width / 2 for row in range(len(sets))], sets, rotation=30, ha="right")
     axes.set(ylabel=measure, ylim=(0, 1))
     figure.legend(loc="outside upper right", fontsize="small", ncols=min(len(bars), 4))

@@ -73,7 +73,7 @@ def address(page: GoldPage) -> str | None:
 def gains(
     pages: Pages, cleaner: str, mining: MiningSettings, grouping: str, models_for: ModelsFor | None = None
 ) -> Iterator[SiteGain]:
-    """The gain on each site, largest first; progress on stderr.
+    """The gain on each site, those with most pages first; progress on stderr.
 
     `models_for`: the models for the pages of a site (default: the shipped ones).
     """
@@ -99,7 +99,7 @@ def cleaned(pages: Sequence[GoldPage], settings: Settings, models: Mapping[str, 
 
 
 def ways(cleaner: str, view: str, path: str) -> dict[str, Settings]:
-    """The ways to clean with a table of templates that are compared with the cleaner alone."""
+    """The settings that are compared with the cleaner alone; `path` is the table of templates."""
     with_cleaner = Settings(cleaner, templates=path)
     if view == tokens.CLEANED:
         return {f"{cleaner}, then templates": with_cleaner}

@@ -117,7 +117,7 @@ def _earlier(
 ) -> Iterator[tuple[int, Sequence[int]]]:
     """Blocks with at least `min_words` words, and the sure blocks before each.
 
-    At most MAX_PAIRS pairs in all: of the last block's, those with the nearest sure blocks.
+    At most MAX_PAIRS pairs in all; at the limit, those with the nearest sure blocks.
     """
     budget = MAX_PAIRS
     for row, own in enumerate(joined):

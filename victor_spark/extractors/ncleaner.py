@@ -3,7 +3,7 @@
 As Lejeune and Zhu (2018, section 3.4) describe it: character n-gram models (n up to 3) of clean and of dirty
 text score each segment by itself; no markup is looked at. Ours weighs the mean ratio of a segment's
 characters against its length, as calibrated in training, so that its probabilities can be thresholded. The
-settings differ by model: default, non-lexical, trained on x pairs.
+settings are models: default, non-lexical, and those trained on a number of pairs.
 
 A segment is a paragraph as a text dump of the page shows it: blocks joined over inline splits, white space
 collapsed. Every segment stands between edges, two before it, so that its first character has a full context

@@ -1,4 +1,4 @@
-"""Chooses each field's value among its candidates (from JSON-LD, `meta`, text), and keeps its source."""
+"""Chooses each field's value among its candidates (JSON-LD, `meta`, text); cuts site names off titles."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ from html import unescape
 from itertools import chain
 from typing import Any, Final
 
-from victor_spark.metadata import dates, names
+from victor_spark.metadata import author_names, dates
 from victor_spark.metadata.evidence import Evidence, Marked
 from victor_spark.metadata.statements import USER, Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
@@ -189,7 +189,9 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
             is_sure = bool(keys - page.organisations) or bool(keys & vocabulary().agencies)
         else:
             is_sure = (
-                where.startswith(("itemprop", "rel")) or not others or not all(map(names.is_short, persons))
+                where.startswith(("itemprop", "rel"))
+                or not others
+                or not all(map(author_names.is_short, persons))
             )
         if persons and is_sure:
             yield where, found if vocabulary().agencies.issuperset(map(key, persons)) else persons
@@ -205,21 +207,21 @@ def _without_employer(page: Statements, name: str) -> str:
     """The name of a person without the name of the site behind it."""
     words = name.split()
     for n in range(2, len(words)):
-        if key(" ".join(words[n:])) in page.sites and names.is_full(shorter := " ".join(words[:n])):
+        if key(" ".join(words[n:])) in page.sites and author_names.is_full(shorter := " ".join(words[:n])):
             return shorter
     return name
 
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
-        yield where, names.authors(texts) or names.authors(texts, handles=page.is_thread)
+        yield where, author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
     yield from _marked_authors(page, (USER, _ITEM, _RELATION) if page.states_thread else (_ITEM, _RELATION))
     for pattern in _BYLINES:
         before: Marked | None = None  # the element with the names in `found`, or the last one of them
         found: tuple[str, ...] = ()
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
             several = "authors" in one.mark or "byline" in one.mark
-            own = names.of_lines(lines, handles=page.is_thread, several=several)
+            own = author_names.of_lines(lines, handles=page.is_thread, several=several)
             if len(own) > _MAX_IN_BYLINE or _NOT_AUTHORS.search(one.mark) or page.leads_elsewhere(one.mark):
                 continue
             if before and (one.mark != before.mark or one.start - before.start > _MAX_GAP_IN_BYLINE):
@@ -230,8 +232,10 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
             yield before.mark, found
     yield from _marked_authors(page, (USER,))
     below, above = page.around
-    yield from (("text by h1", found) for found in names.introduced([*_first(below, 1200), "", *above]))
-    yield from ((where, names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
+    yield from (
+        ("text by h1", found) for found in author_names.introduced([*_first(below, 1200), "", *above])
+    )
+    yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
 
 
 def _stated_authors(page: Statements) -> Candidates[list[str]]:
@@ -263,8 +267,8 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
             if near and one[0].start - near[-1][0].start > _MAX_GAP_OF_AUTHORS:
                 break
             near.append(one)
-        own = (name for _, lines in near for name in names.of_lines(lines, handles=handles))
-        if found := names.authors(own, handles=handles):
+        own = (name for _, lines in near for name in author_names.of_lines(lines, handles=handles))
+        if found := author_names.authors(own, handles=handles):
             yield near[0][0].mark, found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is USER else None]
 
 

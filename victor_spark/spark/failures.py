@@ -8,6 +8,7 @@ from typing import Final
 from victor_spark.errors import REFUSALS, ConfigurationError, OutputError, SpaceError, VictorError, one_line
 from victor_spark.sites.table import KIND as SITES
 from victor_spark.spark import ledger
+from victor_spark.spark.files import DISK_FULL
 from victor_spark.templates.table import KIND as TEMPLATES
 from victor_spark.worker.second_pass import UNREADABLE
 
@@ -17,10 +18,6 @@ _REFUSED: Final = re.compile(
     r"|(?<=Status Code: )(?:400|403)\b"
 )
 _ADDRESS: Final = re.compile(r"\w+://[^\s'\"]+(?=:)")
-_DISK_FULL: Final = re.compile(
-    r"No space left on device|Disk quota exceeded"
-    r"|The \w+ quota of [^\n]{1,200}? is exceeded|could only be written to 0 of the"
-)
 _KILLED: Final = re.compile(r"killed by YARN for exceeding \w+ memory limits\. ([^\n]{1,99}? used)")
 
 
@@ -47,7 +44,7 @@ def disk_errors(location: str, again: str = "the same command resumes") -> Itera
         if found := _KILLED.search(text):
             advice = f"raise spark.executor.memoryOverhead, and {again}"
             raise ConfigurationError(f"YARN killed a container ({found[1]}): {advice}") from error
-        if found := _DISK_FULL.search(text):
+        if found := DISK_FULL.search(text):
             raise SpaceError(f"{out}: a disk is full ({found[0]}); make room, and {again}") from error
         if isinstance(error, OSError) and not isinstance(error, ConnectionError):  # which is that to Java
             raise OutputError(f"{out}: {one_line(error)}; {later}") from error

@@ -5,6 +5,7 @@ None and `remove` does nothing; `move` replaces the target; `probe` raises OSErr
 """
 
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -20,7 +21,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from victor_spark.errors import InputError, OutputError
+from victor_spark.errors import InputError, OutputError, SpaceError
 from victor_spark.spark.lock import Lock
 from victor_spark.spark.session import session
 from victor_spark.warc import remote_files
@@ -309,6 +310,12 @@ Files: TypeAlias = LocalFiles | HadoopFiles | CloudFiles
 """One output directory; names are relative to it ("" is the directory itself)."""
 
 
+DISK_FULL: Final = re.compile(
+    r"No space left on device|Disk quota exceeded"
+    r"|The \w+ quota of [^\n]{1,200}? is exceeded|could only be written to 0 of the"
+)
+
+
 @contextmanager
 def output_errors(location: str) -> Iterator[None]:
     """Turns errors of a filesystem into an OutputError of one line."""
@@ -319,7 +326,8 @@ def output_errors(location: str) -> Iterator[None]:
     except (OSError, Py4JJavaError) as error:
         text = error.java_exception.toString() if isinstance(error, Py4JJavaError) else str(error)
         reason = getattr(error, "strerror", None) or next(iter(text.splitlines()), type(error).__name__)
-        raise OutputError(f"{location.removeprefix('file://')}: can't write there: {reason}") from error
+        kind = SpaceError if DISK_FULL.search(text) else OutputError
+        raise kind(f"{location.removeprefix('file://')}: can't write there: {reason}") from error
 
 
 def files_at(location: str) -> LocalFiles | CloudFiles:
