@@ -173,10 +173,13 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["clean", "page.html", "--mime", "text/html"], "--mime needs --output"),
         (["clean", "page.html", "--record-types", "response"], "--record-types needs --output"),
         (["clean", "crawl.warc", "--output", "out", "--record-types", "respond"], "did you mean response"),
-        (["clean", "crawl.warc", "--output", "out", "--mime", "html"], "--mime html: expected a media type"),
+        (
+            ["clean", "crawl.warc", "--output", "out", "--mime", "html"],
+            "'html' is not a media type such as text/html",
+        ),
         (
             ["clean", "crawl.warc", "--output", "out", "--status", "20"],
-            "--status 20: expected a number between 100 and 999",
+            "an HTTP status is a number between 100 and 999, not 20",
         ),
         (
             ["clean", "page.html", "--cleaner", "kimatu", "--prefer", "recall"],

@@ -171,11 +171,16 @@ def test_a_wrong_option_is_a_value_error_before_the_first_page(wrong: dict[str, 
         victor_spark.load(**wrong)
 
 
-@pytest.mark.parametrize("wrong", [b"x", [5], object()])
+@pytest.mark.parametrize("wrong", [b"x", [5], ("cs", 3), object()])
 def test_an_option_of_another_type_is_a_value_error_that_names_it(wrong: Any) -> None:
     for option in dataclasses.fields(Settings):
         with pytest.raises(ValueError, match=f"^{option.name} must be .*, not "):
             victor_spark.load(**{option.name: wrong})
+
+
+@pytest.mark.parametrize("names", ["cs, en,", ["cs ", "", "en"], ("CS", "en"), iter(("cs", "en"))])
+def test_names_are_read_alike_from_a_text_and_from_a_list(names: Any) -> None:
+    assert Settings(languages=names).languages == ("cs", "en")
 
 
 def test_an_address_that_is_no_str_is_a_type_error() -> None:

@@ -147,6 +147,8 @@ def _command(words: list[str]) -> str:
     known = in_group or {*COMMANDS, *(name.split()[0] for name in COMMANDS)}
     if (flag := tried[-1].partition("=")[0]).startswith("-"):
         kind, wrong, known = "option", flag, [each for flags, _ in _OPTIONS for each in flags]
+        if flag == "--version":
+            raise UsageError("--version stands alone: victor --version")
         if flag in known:
             raise UsageError(f"{flag} must follow the command: victor COMMAND {flag}")
     listed = f"victor {words[0]} --help" if in_group else "victor --help"

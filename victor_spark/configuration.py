@@ -139,6 +139,7 @@ def merged(built_in: T, configured: Mapping[str, Any], given: Mapping[str, Any],
 def _fields(table: object, kind: type, where: str) -> dict[str, Any]:
     """The fields of `kind` that the table has, by name; `where` is the prefix of their names in messages."""
     hints = typing.get_type_hints(kind, include_extras=True)
+    hints = {one.name: hints[one.name] for one in dataclasses.fields(kind)}
     if not isinstance(table, dict):
         raise ConfigurationError(f"{where.rstrip('. ')} is not a table")
     for key in table:

@@ -93,8 +93,9 @@ class Settings:
 
 
 def _tuple(given: object) -> object:
-    """Names in a text or in an iterable as a tuple; any other value as it is."""
+    """Names in a text or in an iterable as a tuple; of other values a list."""
     if isinstance(given, str):
         return names(given)
-    found = tuple(given) if isinstance(given, Iterable) else (given,)
-    return found if all(isinstance(name, str) for name in found) else given
+    found = [*given] if isinstance(given, Iterable) else [given]
+    texts = [name for name in found if isinstance(name, str)]
+    return names(",".join(texts)) if len(texts) == len(found) else found

@@ -9,7 +9,7 @@ import sys
 from dataclasses import fields, replace
 from typing import Final
 
-from victor_spark import configuration, pipeline
+from victor_spark import configuration, pipeline, resources
 from victor_spark.commands import options
 from victor_spark.commands.options import Command, Entry, Group, option, switch
 from victor_spark.document import FORMS
@@ -67,12 +67,13 @@ def requested(arguments: argparse.Namespace) -> CleanRequest:
     built_in, given = CleanRequest(), vars(arguments)
     kinds = {table: type(getattr(built_in, group)) for group, table in TABLES.items()}
     configured = configuration.sections("cleaning.toml", kinds)
+    where = str(resources.directory("conf") / "cleaning.toml")
     groups = {}
     for group in (*TABLES, "sites", "spark"):
         values = getattr(built_in, group)
         chosen = {field.name: given.get(field.name) for field in fields(values)}
         stated = configured.get(TABLES.get(group, ""), {})
-        groups[group] = configuration.merged(values, stated, chosen, "conf/cleaning.toml")
+        groups[group] = configuration.merged(values, stated, chosen, where)
     for name in ("sites", "templates"):
         if path := getattr(groups["cleaning"], name):
             groups["cleaning"] = replace(groups["cleaning"], **{name: storage.absolute(path)})

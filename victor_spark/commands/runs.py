@@ -7,10 +7,9 @@ from typing import Final
 
 from victor_spark.commands.clean import MASTER
 from victor_spark.commands.options import Command, option, switch
-from victor_spark.configuration import n_bytes, positive, probability
+from victor_spark.configuration import n_bytes, names, positive, probability
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, UsageError
 from victor_spark.request import EXPORTS, FILE_BYTES, ExportRequest
-from victor_spark.warc.headers import tokens
 
 STATUS_HELP: Final = """\
 Prints the progress of a run: waves that are done, missing or failed, pages by status, failed shards.
@@ -69,7 +68,7 @@ EXPORT_OPTIONS: Final = (
     option("--to FORMAT", ", ".join(EXPORTS), choices=EXPORTS, required=True),
     option("--where SQL", "only pages that meet a condition on columns of OUT/pages, in Spark's SQL"),
     switch("--unique", "of pages with the same text, only the first by shard and offset"),
-    option("--partition-by COLUMNS", "columns of simple values, or day (of the fetch)", tokens, default=[]),
+    option("--partition-by COLUMNS", "columns of simple values, or day (of the fetch)", names, default=[]),
     option("--target-file-size SIZE", f"about the size of a file (default: {FILE_BYTES >> 20}M)", n_bytes),
     MASTER,
 )

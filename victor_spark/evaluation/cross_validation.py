@@ -99,7 +99,9 @@ def result(page: LabelledPage, scores: Scores, fold: int = -1) -> PageResult:
     """Measures the kept blocks of a page against its gold text and its block labels."""
     found, wanted = _words(page, scores.kept)
     shingles = measures.overlap(measures.shingles(found), measures.shingles(wanted))
-    counts = measures.block_counts(labels(scores, scores.kept), page.labels)
+    blocks = None
+    if labelling.trainable(page):
+        blocks = measures.block_counts(labels(scores, scores.kept), page.labels)
     return PageResult(
         id=page.gold.id,
         set=page.gold.set,
@@ -109,7 +111,7 @@ def result(page: LabelledPage, scores: Scores, fold: int = -1) -> PageResult:
         annotated=page.labels,
         words=measures.overlap(found, wanted),
         shingles=shingles,
-        blocks=counts if labelling.trainable(page) else None,
+        blocks=blocks,
     )
 
 

@@ -20,11 +20,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from victor_spark import tables
-from victor_spark.configuration import n_bytes
+from victor_spark.configuration import n_bytes, names
 from victor_spark.errors import ConfigurationError, UsageError
 from victor_spark.spark import plan
 from victor_spark.warc import inputs, reading
-from victor_spark.warc.headers import tokens
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ALL_STATUSES
 from victor_spark.worker.rows import Row, record_row, row_batches
@@ -44,13 +43,13 @@ def register(spark: SparkSession) -> None:
 
 
 def _statuses(text: str) -> tuple[int, ...]:
-    return ALL_STATUSES if text.strip().lower() == "all" else tuple(map(int, tokens(text)))
+    return ALL_STATUSES if text.strip().lower() == "all" else tuple(map(int, names(text)))
 
 
 _READING: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
     "statuses": ("statuses", _statuses),
-    "mimetypes": ("mime_types", tokens),
-    "recordtypes": ("record_types", tokens),
+    "mimetypes": ("mime_types", names),
+    "recordtypes": ("record_types", names),
     "maxbytes": ("max_bytes", n_bytes),
 }
 """Option (without case, as in Spark) → the field of ReadOptions, and the function that reads the text."""

@@ -236,9 +236,9 @@ def run(request: MiningRequest) -> None:
                 line = f"{request.update} was mined with --{option} {theirs}, not {ours}"
                 raise UsageError(f"{line}: choose the same, or leave out --update")
     view, clean = request.mining.view, request.clean
-    if view != tokens.CLEANED:  # keeps all blocks
-        clean = replace(clean, cleaning=pipeline.EVERYTHING)
-    clean = replace(clean, rows=RowOptions(blocks=True, html=view == tokens.HTML))
+    # Otherwise all blocks are kept; templates that are cut out could not be mined again.
+    cleaning = replace(clean.cleaning, templates=None) if view == tokens.CLEANED else pipeline.EVERYTHING
+    clean = replace(clean, cleaning=cleaning, rows=RowOptions(blocks=True, html=view == tokens.HTML))
     models = pipeline.models(clean.cleaning) if view == tokens.CLEANED else pipeline.language_models()
     action = partial(_run_on_spark, replace(request, clean=clean), shards, models, old)
     job("victor templates mine", action, master=clean.spark.master)

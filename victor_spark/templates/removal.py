@@ -54,8 +54,8 @@ def taken_out(
 
 def keeps(page: Page) -> Bool:
     """Which blocks have a letter or digit outside of templates; all blocks without templates have."""
-    blocks, kinds = page.blocks, classes(page.blocks)
     if page.in_template is None:
-        return np.ones(len(blocks), dtype=bool)
+        return np.ones(len(page.blocks), dtype=bool)
+    blocks, kinds = page.blocks, classes(page.blocks)
     left = ((kinds == LETTER) | (kinds == DIGIT)) & ~page.in_template
     return np.asarray((sums(blocks, left) > 0) | (blocks.template_share == 0), dtype=bool)

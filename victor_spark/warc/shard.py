@@ -81,13 +81,13 @@ class ReadOptions:
     def __post_init__(self) -> None:
         for name in self.record_types:
             if name not in STANDARD_TYPES:
-                raise UsageError(f"--record-types {name}: no such WARC type{choices(name, STANDARD_TYPES)}")
+                raise UsageError(f"no WARC record type {name!r}{choices(name, STANDARD_TYPES)}")
         for name in self.mime_types:
             if "/" not in name:
-                raise UsageError(f"--mime {name}: expected a media type such as text/html")
+                raise UsageError(f"{name!r} is not a media type such as text/html")
         for status in self.statuses:
             if not 100 <= status < 1000:
-                raise UsageError(f"--status {status}: expected a number between 100 and 999")
+                raise UsageError(f"an HTTP status is a number between 100 and 999, not {status}")
 
 
 class Place(NamedTuple):
