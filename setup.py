@@ -35,6 +35,18 @@ DIRECTIVES = {
     "cdivision": True,
     "initializedcheck": False,
 }
+OF_CLASSES = {"legacy_implicit_noexcept": True}
+OF_WRITERS = {"auto_cpdef": True}
+OF_KERNEL = {
+    "victor_html/construction.py": OF_CLASSES,
+    "victor_html/serializer.py": OF_CLASSES,
+    "victor_html/tokenizer.py": OF_CLASSES,
+    "victor_spark/kernels/markup.py": OF_CLASSES,
+    "victor_spark/rendering/markdown_writer.py": OF_WRITERS,
+    "victor_spark/rendering/walk.py": OF_WRITERS,
+}
+"""More directives of single kernels. The methods of classes that read a whole page raise nothing, so that
+callers need not ask; functions that write Markdown are called as C functions."""
 CHECKS = {"boundscheck": True, "cdivision": False, "initializedcheck": True}
 USUAL = ({}, ["-O3", "-g0"])
 VARIANTS = {
@@ -123,11 +135,15 @@ def extensions() -> list[Extension]:
         )
         for path in KERNELS
     ]
-    modules = cythonize(
-        modules,
-        build_dir=os.path.join("build", variant, "cython"),
-        compiler_directives=DIRECTIVES | directives,
-    )
+    modules = [
+        extension
+        for module in modules
+        for extension in cythonize(
+            [module],
+            build_dir=os.path.join("build", variant, "cython"),
+            compiler_directives=DIRECTIVES | OF_KERNEL.get(module.sources[0], {}) | directives,
+        )
+    ]
     for module in modules:
         module.optional = not variant  # said only here: cythonize makes new extensions and forgets it
     return modules

@@ -1,4 +1,3 @@
-# cython: legacy_implicit_noexcept=True
 """Tags and text → the tree of a page (the HTML standard's tree construction, 13.2.6), as columns.
 
 `build` gives the exact tree or none: it stops at rare constructs that would take much code (frames, MathML,

@@ -1,4 +1,3 @@
-# cython: legacy_implicit_noexcept=True
 """The tree of a page → its canonical HTML (the HTML standard's fragment serialisation, 13.3).
 
 References are resolved, the few characters escaped that must be, attributes in double quotes, each name once.

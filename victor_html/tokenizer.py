@@ -1,4 +1,3 @@
-# cython: legacy_implicit_noexcept=True
 """The bytes of a page → its tags and runs of text as columns (the HTML standard's tokenization, 13.2.5).
 
 For speed, a token is no object, attributes are not split, and what never reaches the canonical HTML

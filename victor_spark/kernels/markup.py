@@ -1,4 +1,3 @@
-# cython: legacy_implicit_noexcept=True
 """The one scan of the canonical HTML: the positions of text blocks, and the markup around them.
 
 Cython pure Python mode: compiled when the wheel is built, and the same source runs uncompiled.

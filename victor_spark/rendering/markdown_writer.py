@@ -1,4 +1,3 @@
-# cython: auto_cpdef=True
 """Writes nodes as Markdown in GitHub's flavour, escaped so that CommonMark parsers read it as it is meant.
 
 Cython pure Python mode.

@@ -1,4 +1,3 @@
-# cython: auto_cpdef=True
 """The kept content of a page as nodes: one scan of the tags, one walk over elements and kept blocks.
 
 The input is a serialised tree, as for `markup`: tags are balanced, there are no comments, and `<` and `>` are
