@@ -87,6 +87,8 @@ def _each(run: Callable[[int], FoldResults], n_folds: int, n_jobs: int) -> Itera
     _forked = run
     with get_context("fork").Pool(min(n_jobs, n_folds)) as pool:
         yield from pool.imap_unordered(_run_forked, range(n_folds), chunksize=1)
+        pool.close()  # children end by themselves: a signal would meet the handlers of the parent
+        pool.join()
     _forked = None
 
 
