@@ -123,15 +123,15 @@ def sections(file: str, kinds: Mapping[str, type]) -> Tables:
     return {name: _fields(table, kinds[name], f"{path}: {name}.") for name, table in tables.items()}
 
 
-def merged(built_in: T, configured: Mapping[str, Any], given: Mapping[str, Any], where: str = "") -> T:
+def merged(built_in: T, configured: Mapping[str, Any], given: Mapping[str, Any], file: str = "") -> T:
     """The dataclass `built_in` with `configured` values, and over these `given` ones that are not None.
 
-    `where`: the configuration file, for the error of a value in it.
+    `file`: the name of the configured values' file in conf/, for the error of a value in it.
     """
     try:
         found = dataclasses.replace(built_in, **configured)  # type: ignore[type-var]
     except UsageError as error:
-        raise ConfigurationError(f"{where}: {error}") from None
+        raise ConfigurationError(f"{resources.directory('conf') / file}: {error}") from None
     chosen = {key: value for key, value in given.items() if value is not None}
     return dataclasses.replace(found, **chosen)  # type: ignore[type-var]
 

@@ -9,7 +9,7 @@ import sys
 from dataclasses import fields, replace
 from typing import Final
 
-from victor_spark import configuration, pipeline, resources
+from victor_spark import configuration, pipeline
 from victor_spark.commands import options
 from victor_spark.commands.options import Command, Entry, Group, option, switch
 from victor_spark.document import FORMS
@@ -24,6 +24,7 @@ from victor_spark.warc import file_types, inputs, reading, storage
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import ReadOptions
 
+FILE: Final = "cleaning.toml"
 TABLES: Final = {"rows": "output"} | {name: name for name in ("cleaning", "reading", "limits", "budget")}
 """Groups of the request → tables of conf/cleaning.toml."""
 
@@ -40,7 +41,8 @@ CLEANER, TEMPLATES, LANGUAGE = options.headed(Settings)
 (LIMITS,) = options.headed(Limits)
 (BUDGET,) = options.headed(Budget)
 (SPARK,) = options.headed(SparkOptions)
-READING: Final = Group("reading", *options.headed(ReadOptions)[0].options, BASE_URL)
+(_OF_RECORDS,) = options.headed(ReadOptions)
+READING: Final = Group(_OF_RECORDS.heading, *_OF_RECORDS.options, BASE_URL)
 PAGE: Final = Group(
     "one page to stdout",
     option("--format", f"default: {FORMS[0]}", choices=FORMS),
@@ -66,14 +68,13 @@ def requested(arguments: argparse.Namespace) -> CleanRequest:
     """The request: the built-in values, replaced by conf/cleaning.toml, replaced by the command line."""
     built_in, given = CleanRequest(), vars(arguments)
     kinds = {table: type(getattr(built_in, group)) for group, table in TABLES.items()}
-    configured = configuration.sections("cleaning.toml", kinds)
-    where = str(resources.directory("conf") / "cleaning.toml")
+    configured = configuration.sections(FILE, kinds)
     groups = {}
     for group in (*TABLES, "sites", "spark"):
         values = getattr(built_in, group)
         chosen = {field.name: given.get(field.name) for field in fields(values)}
         stated = configured.get(TABLES.get(group, ""), {})
-        groups[group] = configuration.merged(values, stated, chosen, where)
+        groups[group] = configuration.merged(values, stated, chosen, FILE)
     for name in ("sites", "templates"):
         if path := getattr(groups["cleaning"], name):
             groups["cleaning"] = replace(groups["cleaning"], **{name: storage.absolute(path)})

@@ -12,11 +12,12 @@ from typing import Final, TypeVar
 
 from protego import Protego
 
+from victor_spark.configuration import names
 from victor_spark.errors import OutputError
 from victor_spark.fetch import Limits, Politeness, addresses, exchange
 from victor_spark.fetch.exchange import Answer, Failure
 from victor_spark.fetch.warc_file import Fetched, WarcFile
-from victor_spark.warc import headers, http_body
+from victor_spark.warc import http_body
 
 USER_AGENT_TOKEN: Final = "victor-spark"
 """The name by which a robots.txt addresses this fetcher."""
@@ -127,7 +128,7 @@ class Crawl:
             if not is_redirect or len(seen) > MAX_ROBOTS_HOPS:
                 break
             url = target or ""
-        encodings = headers.tokens(answer.header("Content-Encoding") or "")
+        encodings = names(answer.header("Content-Encoding") or "")
         body = http_body.decode(answer.body, encodings, (), limit=MAX_ROBOTS_BYTES)
         text = body.payload.decode("utf-8-sig", "replace") if answer.status < 300 else ""
         # A server error forbids the whole site (RFC 9309, section 2.3.1.4).

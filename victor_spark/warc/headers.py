@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+from victor_spark.configuration import names
+
 MAX_HEADER: Final = 256 << 10
 """The most bytes of a record's header, and of the head of an HTTP message."""
 _ARC_2 = re.compile(rb"(.* \S+ \d{14} \S+) \d{3} \S+ \S+ \d+ \S+ (\d+)\s*")
@@ -175,17 +177,12 @@ def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
     return HttpHead(
         status=status,
         content_type=found.get(b"content-type"),
-        content_encodings=tokens(found.get(b"content-encoding", "")),
-        transfer_encodings=tokens(found.get(b"transfer-encoding", "")),
+        content_encodings=names(found.get(b"content-encoding", "")),
+        transfer_encodings=names(found.get(b"transfer-encoding", "")),
         content_length=declared_length(found.get(b"content-length", "").split(",")[0].strip()),
         length=length,
         complete=end is not None,
     )
-
-
-def tokens(value: str) -> tuple[str, ...]:
-    """The lower-case names in a comma-separated field."""
-    return tuple(token.strip().lower() for token in value.split(",") if token.strip())
 
 
 def mime_type(content_type: str | None) -> str | None:
