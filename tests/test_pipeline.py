@@ -85,7 +85,7 @@ def clean_record() -> Any:
 
 
 def consistent(document: Document) -> None:
-    """Checks what is true of every document, for any page."""
+    """Asserts the properties that the document of any page has."""
     assert document.status in STATUSES
     assert (document.text != "") == (document.status == "ok")
     assert document.reason is not None or document.status == "ok"

@@ -116,7 +116,7 @@ class SiteFiles:
             place = metadata.schema.names.index(column)
             for number in range(metadata.num_row_groups):
                 found = metadata.row_group(number).column(place).statistics
-                if found is None or not found.has_min_max:  # where a name is very long
+                if found is None or not found.has_min_max:  # Parquet stores no bounds for a very long name
                     values = self._read(path, number, self._kind.schema)[column]
                     found = SimpleNamespace(**pc.min_max(values).as_py())
                 if found.min is not None:

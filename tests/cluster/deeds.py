@@ -33,7 +33,7 @@ def doing(clean: Clean, settings: Settings) -> Clean:
     """The cleaning, before which a page does what it says."""
 
     def do(record: Record) -> Document:
-        if record.url is None:  # a worker cleans a page of its own first
+        if record.url is None:  # the page that a worker cleans to warm up
             return clean(record)
         with _busy():
             try:

@@ -62,7 +62,7 @@ LEFT_TO_THE_LIBRARY = {
     "another document type": "<!DOCTYPE svg>a",
     "formatting nested wrongly and deeply": "<b><i><u><s><em><div>a</b>",
 }
-"""What it leaves to the parser library."""
+"""Markup that the kernels leave to the parser library."""
 
 HOSTILE = (
     "&amp;",

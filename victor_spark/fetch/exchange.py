@@ -1,4 +1,4 @@
-"""One HTTP exchange by aiohttp, limited in time and size; whatever happens is an `Answer` or a `Failure`."""
+"""One HTTP exchange by aiohttp, limited in time and size; the result is always an `Answer` or a `Failure`."""
 
 import os
 import ssl

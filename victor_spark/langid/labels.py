@@ -51,7 +51,7 @@ def resolve(codes: Collection[str], known: Collection[str]) -> tuple[str, ...]:
     labels: list[str] = []
     for code in codes:
         wanted = code.strip().lower()
-        if wanted in known:  # a bare code stands for all its scripts
+        if wanted in known:  # a code without a script selects all scripts of the language
             found = [label for label in known if label == wanted or label.startswith(f"{wanted}_")]
         else:
             found = [label for label in known if iso(label) == iso(wanted)]

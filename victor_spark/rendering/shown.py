@@ -250,7 +250,7 @@ def blanked(blocks: Blocks, cut: Bool) -> Blocks:
 
 
 def trimmed(blocks: Blocks, cut: Bool | None) -> Blocks:
-    """The same, and blocks with templates begin and end with what is left of them; None cuts nothing."""
+    """The blocks with their text cut out, without white space at the new ends; None cuts nothing."""
     if cut is None:
         return blocks
     blocks = blanked(blocks, cut)

@@ -44,7 +44,7 @@ _COUNTED: Final = ("status", "reason", "warc_filename", "warc_record_offset", "l
 
 @dataclass
 class Counts:
-    """Counts of rows; those without a record's offset stand for shards that couldn't be read to their end.
+    """Counts of rows. A row without a record's offset stands for a shard that was not read to its end.
 
     `failed_shards` gives the reason, by shard. Of pages that are ok: `languages`; `sites`, the `N_SITES`
     hosts with most of them (of several waves or tasks together: those that were near the top in one);

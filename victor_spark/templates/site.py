@@ -1,4 +1,4 @@
-"""The templates of a table, and what they do with a page: marked before the cleaner, removed after it."""
+"""The templates of a table: marked on a page before the cleaner, removed from its kept text after it."""
 
 from functools import lru_cache
 from typing import Final

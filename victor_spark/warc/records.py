@@ -21,7 +21,7 @@ _SHOWN_TYPE: Final = 40
 class Record:
     """One record of an archive, its body decoded from transfer and content encodings.
 
-    `status` is None if the record can be cleaned. Otherwise its row gets this status and this `reason`.
+    `status` is None if the record can be cleaned. Otherwise its row has this `status` and `reason`.
     """
 
     id: str | None
