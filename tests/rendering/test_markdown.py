@@ -111,6 +111,7 @@ def test_images_are_shown_beside_kept_text_by_their_best_address() -> None:
         "<picture><source srcset='/p.webp 2x, /q.webp 1x'><img src='data:image/gif;base64,R0'></picture>",
         "<img src='/pixel.gif' width=1 height=1>",
         "<img src='/icon.png' width=16>",
+        "<img src='/s.gif' width=80 height=1>",
     ]
     source = f"<div>{LINE}{LINE.join(tags)}{LINE}</div>"
     shown = [line for line in md(source, url="https://e.org/").split("\n\n") if line[0] == "!"]

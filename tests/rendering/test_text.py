@@ -59,6 +59,7 @@ def test_cells_reach_down_to_the_end_of_their_group_of_rows_at_most() -> None:
         ("<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>", "a\nb\nc\nd"),
         ("<table><tr><td><h2>a</h2><p>b<td>c<tr><td>d<td>e</table>", "a\nb\nc\nd\ne"),
         ("<table><tr><td>a<tr><td>b</table>", "a\nb"),
+        ("<table><tr><td><td><p>a<p>b<tr><td><td></table>", "a\nb"),
         ("<table><tr><td><pre>a\nb</pre><td><pre>c</pre><tr><td>d<td>e</table>", "a\nb\nc\nd\ne"),
         ("<table><tr><td>a<td><table><tr><td>b<td>c<tr><td>d<td>e</table></table>", "a\nb\tc\nd\te"),
     ],

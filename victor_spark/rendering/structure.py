@@ -250,6 +250,8 @@ class Structure:
             return False
         if not (rows[1:] == rows[:-1]).any() and not (counts[KIND["thead"]] and counts[KIND["th"]] == 1):
             return False  # one cell a row
+        if np.count_nonzero(s.last[cells] > s.first[cells]) == 1:  # the others are empty
+            return False
         n_inside = counts[KIND["p"]] + counts[KIND["li"]]
         headings = sum(counts[KIND["h1"] : KIND["h6"] + 1])
         has_header = (s.kind[cells] == KIND["th"]).any()
