@@ -54,24 +54,23 @@ def statements(
     names: cython.const[cython.ulonglong][:, :, ::1],
     found: cython.int[:, ::1],
     counts: cython.int[::1],
-) -> cython.Py_ssize_t:
-    """Fills `found` with tags in the order of the source; returns the number of rows.
+) -> cython.void:
+    """Fills `found` with the tags of each kind, in the order of the source, and `counts` with their numbers.
 
-    The columns are: kind, start, end, rank, then start and end of two values. The values of META are its name
+    The columns are: start, end, rank, then start and end of two values. The values of META are its name
     and content; those of LINK its rel (if it begins with c or l, as canonical and licence) and href; JSON_LD
     has its text as the second value. MARKED are other elements with `author`, `byline`, `username`, `publish`
     or `date` in one of ATTRIBUTES (in `href`: `author`); the rank is the index of the attribute, the first
     value its value. Scripts, styles and comments hold no tags. `words`: the source as 8-byte words, without
     an incomplete last one; `names`: NAMES. At most MOST tags of a kind are reported: `found` needs MOST rows
-    for each kind, and `counts` N_KINDS zeros.
+    for each kind and one for the tag that is read, and `counts` N_KINDS zeros.
     """
     n: cython.Py_ssize_t = source.shape[0]
-    n_found: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t = 0
     while True:
         i = _next(source, words, i, ord("<"), ord("<"))
-        if i >= n or n_found == found.shape[0]:
-            return n_found
+        if i >= n:
+            return
         begin = i
         i += 1
         if i + 2 < n and source[i] == ord("!") and _are_hyphens(source, i + 1):
@@ -85,27 +84,26 @@ def statements(
             i += 1
         row = _row(source, names, begin + 1, i, _N_KINDS) if _FIRST >> (source[begin + 1] & 31) & 1 else -1
         kind: cython.int = 0 if row < 0 else cython.cast(cython.int, names[_N_KINDS, row, num.NAME_RANK])
-        found[n_found, num.STATED_KIND] = kind
-        found[n_found, num.STATED_START] = begin
+        place: cython.Py_ssize_t = kind * _MOST + counts[kind] if counts[kind] < _MOST else _N_KINDS * _MOST
+        found[place, num.STATED_START] = begin
         for column in range(num.STATED_RANK, found.shape[1]):
-            found[n_found, column] = 0
-        i = min(_attributes(source, words, names, i, found, n_found) + 1, n)
-        found[n_found, num.STATED_END] = i
+            found[place, column] = 0
+        i = min(_attributes(source, words, names, i, kind, found, place) + 1, n)
+        found[place, num.STATED_END] = i
         if kind == _STYLE:
             i = _raw_end(source, words, i, b"</style\0", 7)
             continue
-        first: cython.uchar = source[found[n_found, num.STATED_FIRST]] | num.SMALL
+        first: cython.uchar = source[found[place, num.STATED_FIRST]] | num.SMALL
         if kind == _LINK and first != ord("c") and first != ord("l"):
             continue  # no canonical address, no licence
         if kind == _JSON_LD:
-            found[n_found, num.STATED_SECOND] = i
+            found[place, num.STATED_SECOND] = i
             i = _raw_end(source, words, i, b"</script\0", 8)
-            found[n_found, num.STATED_SECOND_END] = i
-            if not _holds(source, begin, found[n_found, num.STATED_END], b"ld+json\0"):
+            found[place, num.STATED_SECOND_END] = i
+            if not _holds(source, begin, found[place, num.STATED_END], b"ld+json\0"):
                 continue
-        if (kind or found[n_found, num.STATED_RANK]) and counts[kind] < _MOST:
+        if (kind or found[place, num.STATED_RANK]) and counts[kind] < _MOST:
             counts[kind] += 1
-            n_found += 1
 
 
 @cython.cfunc
@@ -114,13 +112,13 @@ def _attributes(
     words: cython.const[cython.ulonglong][::1],
     names: cython.const[cython.ulonglong][:, :, ::1],
     i: cython.Py_ssize_t,
+    kind: cython.int,
     found: cython.int[:, ::1],
-    n_found: cython.Py_ssize_t,
+    place: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Puts the values of a tag's attributes, from `i` on, in found[n_found]; where the tag's `>` is."""
+    """Puts the values of a tag's attributes, from `i` on, in found[place]; where the tag's `>` is."""
     n: cython.Py_ssize_t = source.shape[0]
-    kind: cython.int = found[n_found, num.STATED_KIND]
-    begin: cython.Py_ssize_t = found[n_found, num.STATED_START]
+    begin: cython.Py_ssize_t = found[place, num.STATED_START]
     while True:
         i = _next(source, words, i, ord(">"), ord("="))
         if i >= n or source[i] == ord(">"):
@@ -151,13 +149,13 @@ def _attributes(
             continue
         rank = cython.cast(cython.int, names[kind, row, num.NAME_RANK])
         pair = num.STATED_FIRST + 2 * cython.cast(cython.Py_ssize_t, names[kind, row, num.NAME_PAIR])
-        is_higher: cython.bint = pair == num.STATED_FIRST and rank > found[n_found, num.STATED_RANK]
-        if found[n_found, pair] == 0 or is_higher:
+        is_higher: cython.bint = pair == num.STATED_FIRST and rank > found[place, num.STATED_RANK]
+        if found[place, pair] == 0 or is_higher:
             if kind or _has_mark(source, start, end, rank > _HREF):
-                found[n_found, pair] = start
-                found[n_found, pair + 1] = end
+                found[place, pair] = start
+                found[place, pair + 1] = end
                 if pair == num.STATED_FIRST:
-                    found[n_found, num.STATED_RANK] = rank
+                    found[place, num.STATED_RANK] = rank
 
 
 @cython.cfunc

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Final
 
 from victor_spark.metadata import author_names, dates
-from victor_spark.metadata.evidence import Evidence, Marked
+from victor_spark.metadata.evidence import Evidence, Marked, first
 from victor_spark.metadata.statements import USER, Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
 from victor_spark.words import INVISIBLE
@@ -232,9 +232,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
             yield before.mark, found
     yield from _marked_authors(page, (USER,))
     below, above = page.around
-    yield from (
-        ("text by h1", found) for found in author_names.introduced([*_first(below, 1200), "", *above])
-    )
+    yield from (("text by h1", found) for found in author_names.introduced([*below, "", *above]))
     yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
 
 
@@ -270,15 +268,6 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
         own = (name for _, lines in near for name in author_names.of_lines(lines, handles=handles))
         if found := author_names.authors(own, handles=handles):
             yield near[0][0].mark, found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is USER else None]
-
-
-def _first(lines: list[str], most: int) -> Iterable[str]:
-    """The first lines, up to about `most` characters."""
-    for line in lines:
-        if most < 0:
-            return
-        most -= len(line)
-        yield line
 
 
 _LONGEST_LINE: Final = 120
@@ -317,7 +306,7 @@ _MAX_IN_BYLINE: Final = 5
 def _dates(page: Statements) -> Candidates[str]:
     """The day that the page states, but a different one that it shows beside its heading precedes it."""
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
-    created = (one for one in _times(page) if one[0].startswith("time datecreated"))
+    created = (one for one in page.evidence.times if one[0].startswith("time datecreated"))
     items = page.marked(_DATE_ITEM, _LONGEST_NAME)
     for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
         # Earlier days beside a heading are rather those that the text is about.
@@ -349,7 +338,7 @@ def _of_dates(lines: list[str]) -> Candidates[str]:
 
 def _beside(page: Statements) -> list[str]:
     below, above = page.around
-    lines = (*_first(below, _MAX_BELOW_HEADING), *reversed(above))
+    lines = (*first(below, _MAX_BELOW_HEADING), *reversed(above))
     return [_IN_BRACKETS.sub("", line[:_LONGEST_LINE]) for line in lines if _DIGIT.search(line)]
 
 
@@ -365,19 +354,15 @@ _DIGIT: Final = re.compile(r"\d")
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    yield from (time for time in _times(page) if _PUBLISHED.search(time[0]))
+    yield from (time for time in page.evidence.times if _PUBLISHED.search(time[0]))
     yield from page.marked(_PUBLISH, _LONGEST_NAME)
     lines = _beside(page)
     yield from _of_dates(lines)
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
-    yield from (time for time in _times(page) if not _UPDATED.search(time[0]))
+    yield from (time for time in page.evidence.times if not _UPDATED.search(time[0]))
     yield from (("text by h1", line) for line in lines)
     yield from page.marked(_DATE, _LONGEST_NAME)
     yield from _modified(page)
-
-
-def _times(page: Statements) -> Candidates[str]:
-    return ((f"time {mark}".strip(), " ".join(read())) for mark, read, _ in page.evidence.times)
 
 
 _DATE_ITEM: Final = re.compile("(?m)^itemprop=datepublished")

@@ -89,7 +89,7 @@ class Statements:
         for one in self.evidence.marked if pattern.search(self.evidence.marks) else ():
             if not pattern.search(one.mark) or (pattern is USER and self.evidence.apart(one.start)):
                 continue
-            if 0 < len(" ".join(lines := one.read())) <= longest:
+            if 0 < len(" ".join(lines := self.evidence.stated(one))) <= longest:
                 yield one, lines
 
     @cached_property
