@@ -31,15 +31,16 @@ _MAX_BELOW: Final = 1_200
 _MAX_HEADINGS: Final = 6
 _MAX_MARK: Final = 300
 """The most characters of an element's attributes that are read as its mark."""
+_MAX_NAME: Final = 32
+"""The most characters of an element's name that are read."""
 
 
 class Marked(NamedTuple):
-    """An element: the attribute and the words that mark it as a name or a date; its start tag; its name."""
+    """An element: the attribute and the words that mark it as a name or a date; its start tag."""
 
     mark: str
     start: int
     end: int
-    name: bytes
 
 
 class Evidence:
@@ -54,10 +55,11 @@ class Evidence:
         kernel.statements(*views(source, words, _NAMES, self._found, self._counts))
         self._read: dict[int, list[str]] = {}
 
-    def _rows(self, kind: int) -> list[Stated]:
-        """The tags of a kind, in the order of the source."""
+    def _rows(self, kind: int) -> list[list[int]]:
+        """The tags of a kind, in the order of the source: the columns of `Stated`."""
         first = kind * kernel.MOST
-        return list(map(Stated._make, self._found[first : first + self._counts[kind]].tolist()))
+        rows: list[list[int]] = self._found[first : first + self._counts[kind]].tolist()
+        return rows
 
     @cached_property
     def meta(self) -> dict[str, list[str]]:
@@ -72,33 +74,38 @@ class Evidence:
     def _named(self, kind: int, known: dict[bytes, str]) -> dict[str, list[str]]:
         """The values of elements of a kind, by those of their names that are known."""
         found: dict[str, list[str]] = {}
-        for row in self._rows(kind):
-            name = known.get(self._markup[row.first : row.first_end].strip().lower())
-            if name is not None and (content := _value(self._markup[row.second : row.second_end])):
+        for *_, first, first_end, second, second_end in self._rows(kind):
+            name = known.get(self._markup[first:first_end].strip().lower())
+            if name is not None and (content := _value(self._markup[second:second_end])):
                 found.setdefault(name, []).append(content)
         return found
 
     @cached_property
     def language(self) -> str | None:
         """The language that the element `html` states."""
-        first = next((self._attributes(row.start, row.end) for row in self._rows(kernel.HTML)), {})
+        first = next((self._attributes(start, end) for start, end, *_ in self._rows(kernel.HTML)), {})
         return first.get("lang") or first.get("xml:lang")
 
     @cached_property
     def title(self) -> str | None:
         """The text of `title`."""
-        return next((self._text(row.end, b"title") for row in self._rows(kernel.TITLE)), None)
+        return next((self._text(start, end) for start, end, *_ in self._rows(kernel.TITLE)), None)
 
     @cached_property
     def headings(self) -> list[str]:
         """The texts of the first `h1`; "" of those without."""
-        return [self._text(row.end, b"h1") for row in self._rows(kernel.HEADING)[:_MAX_HEADINGS]]
+        return [self._text(start, end) for start, end, *_ in self._rows(kernel.HEADING)[:_MAX_HEADINGS]]
+
+    @property
+    def n_headings(self) -> int:
+        """The number of `headings`."""
+        return min(int(self._counts[kernel.HEADING]), _MAX_HEADINGS)
 
     def around(self, heading: int) -> tuple[list[str], list[str]]:
         """The lines of text below one of the headings, and those just above it; none without headings."""
-        for row in self._rows(kernel.HEADING)[heading : heading + 1]:
-            above = self._markup[max(row.start - _ABOVE, 0) : row.start]
-            below = self._markup[row.end : row.end + _BELOW]
+        for start, end, *_ in self._rows(kernel.HEADING)[heading : heading + 1]:
+            above = self._markup[max(start - _ABOVE, 0) : start]
+            below = self._markup[end : end + _BELOW]
             below = below[below.lower().find(b"</h1") + 5 :]
             return list(first(_lines(below), _MAX_BELOW)), list(_lines(above[above.find(b">") + 1 :]))
         return [], []
@@ -108,10 +115,10 @@ class Evidence:
         """The texts of JSON-LD scripts, not yet read."""
         texts: list[str] = []
         left = MAX_JSON
-        for row in self._rows(kernel.JSON_LD):
-            left -= row.second_end - row.second
+        for *_, second, second_end in self._rows(kernel.JSON_LD):
+            left -= second_end - second
             if left >= 0:
-                texts.append(self._markup[row.second : row.second_end].decode("utf-8", "replace"))
+                texts.append(self._markup[second:second_end].decode("utf-8", "replace"))
         return texts
 
     @cached_property
@@ -119,18 +126,14 @@ class Evidence:
         """Elements that itemprop, rel, class or id mark as an author or a date."""
         found: list[Marked] = []
         rows = self._rows(kernel.MARKED)
-        items = [row.start for row in rows if kernel.ATTRIBUTES[row.rank] == "itemprop"]
+        items = [start for start, _, rank, *_ in rows if kernel.ATTRIBUTES[rank] == "itemprop"]
         review = _REVIEW.search(self._markup, 0, items[-1]) if items else None
         of_reviews = {start for start in items if review and start > review.start()}
-        for row in rows:
-            if row.start in of_reviews:
-                continue
-            name = _NAME.match(self._markup, row.start + 1)
-            if name is not None and name[0].lower() not in _NOT_TEXT:
-                words = _value(self._markup[row.first : row.first_end]).lower()[:_MAX_MARK]
+        for start, end, rank, first, first_end, *_ in rows:
+            if start not in of_reviews and _NOT_TEXT.match(self._markup, start) is None:
+                words = _value(self._markup[first:first_end]).lower()[:_MAX_MARK]
                 if _NOT_OF_THE_PAGE.search(words) is None:
-                    mark = f"{kernel.ATTRIBUTES[row.rank]}={words}"
-                    found.append(Marked(mark, row.start, row.end, name[0]))
+                    found.append(Marked(f"{kernel.ATTRIBUTES[rank]}={words}", start, end))
         return found
 
     @cached_property
@@ -148,7 +151,7 @@ class Evidence:
         """Where such elements begin and end, none inside another."""
         found: list[tuple[int, int]] = []
         opened: dict[bytes, int] = {}
-        headings = [row.start for row in self._rows(kernel.HEADING)]
+        headings = [start for start, *_ in self._rows(kernel.HEADING)]
         for match in _APART.finditer(self._markup):
             if not match[1]:
                 opened.setdefault(match[2].lower(), match.start())
@@ -164,9 +167,9 @@ class Evidence:
     def times(self) -> list[tuple[str, str]]:
         """The `time` elements: the words that mark one, and the time that it states."""
         found: list[tuple[str, str]] = []
-        for row in self._rows(kernel.TIME):
-            attributes = self._attributes(row.start, row.end)
-            stated = _tidy(attributes.get("datetime", "")) or self._text(row.end, b"time")
+        for start, end, *_ in self._rows(kernel.TIME):
+            attributes = self._attributes(start, end)
+            stated = _tidy(attributes.get("datetime", "")) or self._text(start, end)
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
             found.append((f"time {mark}".strip(), stated))
         return found
@@ -180,14 +183,15 @@ class Evidence:
                 found.setdefault(match[1].lower(), unescape(value) if "&" in value else value)
         return found
 
-    def _text(self, start: int, name: bytes) -> str:
-        """The text of an element from the end of its start tag on, without tags; cut at _WINDOW bytes."""
-        return " ".join(self._lines(start, name))
+    def _text(self, start: int, end: int) -> str:
+        """The text of the element with a start tag, without tags; cut at _WINDOW bytes."""
+        return " ".join(self._lines(start, end))
 
-    def _lines(self, start: int, name: bytes) -> list[str]:
-        inside = self._markup[start : start + _WINDOW]
-        if (end := re.search(rb"</%s(?![\w-])" % name.lower(), inside.lower())) is not None:
-            inside = inside[: end.start()]
+    def _lines(self, start: int, end: int) -> list[str]:
+        inside = self._markup[end : end + _WINDOW]
+        name = _NOT_IN_NAME.split(self._markup[start + 1 : start + _MAX_NAME + 1], 1)[0]
+        if (behind := re.search(rb"</%s(?![\w-])" % name.lower(), inside.lower())) is not None:
+            inside = inside[: behind.start()]
         return list(_lines(inside))
 
     def stated(self, one: Marked) -> list[str]:
@@ -195,7 +199,7 @@ class Evidence:
         if one.start not in self._read:
             attributes = self._attributes(one.start, one.end)
             value = attributes.get("content") or attributes.get("datetime")
-            lines = [_tidy(value)] if value else self._lines(one.end, one.name)
+            lines = [_tidy(value)] if value else self._lines(one.start, one.end)
             if not lines and (inside := _MICRODATA.match(self._markup, one.end, one.end + _WINDOW)):
                 lines = [_value(inside[1])]
             self._read[one.start] = lines
@@ -263,5 +267,5 @@ _LINE: Final = re.compile(
     rf"(?:{_NOT_SHOWN}|<[^>]*+>?|\s++)*+((?:[^<]++|{_NOT_SHOWN}|{_INLINE}|{_RUBY}|<wbr/?>)*+)"
 )
 """Tags and what is not shown, then a line with the tags in it."""
-_NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
-_NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))
+_NOT_IN_NAME: Final = re.compile(rb"[^A-Za-z0-9]")
+_NOT_TEXT: Final = re.compile(rb"<(?:body|img|input|form)(?![A-Za-z0-9])", re.IGNORECASE)

@@ -241,16 +241,17 @@ def _stated_authors(page: Statements) -> Candidates[list[str]]:
     for source, work in page.works:
         for role in filter(work.get, ("author", "creator")):
             yield f"{source}.{role}", list(page.texts(work, role, "name"))
+    meta = page.evidence.meta
     for name in vocabulary().meta["author"]:
-        if (stated := page.evidence.meta.get(name)) is not None:
+        if (stated := meta.get(name)) is not None:
             if name.startswith(("citation", "dc")):  # with the last name first
                 stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]
             yield f"meta {name}", stated
     for number in "12":
-        label = " ".join(page.evidence.meta.get(f"twitter:label{number}", ())).casefold()
-        if any(word in label for word in vocabulary().author_label):
+        label = " ".join(meta.get(f"twitter:label{number}", ())).casefold()
+        if label and any(word in label for word in vocabulary().author_label):
             data = f"twitter:data{number}"
-            yield f"meta {data}", page.evidence.meta.get(data, [])
+            yield f"meta {data}", meta.get(data, [])
 
 
 _FIRST_AND_LAST: Final = re.compile(r"\A([^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
@@ -258,13 +259,15 @@ _FIRST_AND_LAST: Final = re.compile(r"\A([^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
 
 def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Candidates[tuple[str, ...]]:
     """The names that elements mark as those of users or authors: of the first ones that stand together."""
-    handles = page.is_thread
     for pattern in patterns:
         near: list[tuple[Marked, list[str]]] = []  # those far below are authors of other posts
         for one in page.elements(pattern, _LONGEST_NAME):
             if near and one[0].start - near[-1][0].start > _MAX_GAP_OF_AUTHORS:
                 break
             near.append(one)
+        if not near:
+            continue
+        handles = page.is_thread
         own = (name for _, lines in near for name in author_names.of_lines(lines, handles=handles))
         if found := author_names.authors(own, handles=handles):
             yield near[0][0].mark, found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is USER else None]
