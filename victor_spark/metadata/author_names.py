@@ -153,7 +153,7 @@ def _other_words() -> frozenset[str]:
 def _introduction() -> re.Pattern[str]:
     """Words before a name: apart from it by a space or a colon."""
     words = "|".join(re.escape(word) for word in sorted(vocabulary().introduction, key=len, reverse=True))
-    return re.compile(rf"\s*(?:(?:{words})\s*[:：/／]\s*|(?:{words})\s+)", re.IGNORECASE)
+    return re.compile(rf"\s*(?:{words})(?:\s*[:：/／]\s*|\s+)", re.IGNORECASE)
 
 
 @cache

@@ -127,7 +127,7 @@ class Evidence:
         found: list[Marked] = []
         rows = self._rows(kernel.MARKED)
         items = [start for start, _, rank, *_ in rows if kernel.ATTRIBUTES[rank] == "itemprop"]
-        review = _REVIEW.search(self._markup, 0, items[-1]) if items else None
+        review = _REVIEW.search(self._markup, 0, items[-1]) if items and b"review" in self._markup else None
         of_reviews = {start for start in items if review and start > review.start()}
         for start, end, rank, first, first_end, *_ in rows:
             if start not in of_reviews and _NOT_TEXT.match(self._markup, start) is None:

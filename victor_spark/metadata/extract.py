@@ -61,10 +61,10 @@ def metadata(markup: bytes, url: str | None = None, fields: Iterable[str] | None
 
 
 def _seen(text: str) -> str:
-    return text if text.isascii() else text.translate(_NOT_SEEN)
+    return text if text.isascii() else _NOT_SEEN.sub("", text)
 
 
-_NOT_SEEN: Final = dict.fromkeys(map(ord, INVISIBLE))
+_NOT_SEEN: Final = re.compile(f"[{INVISIBLE}]+")
 
 
 def _titles(page: Statements) -> Candidates[str]:
