@@ -216,7 +216,8 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
         yield where, author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
     yield from _marked_authors(page, (USER, _ITEM, _RELATION) if page.states_thread else (_ITEM, _RELATION))
-    for pattern in _BYLINES:
+    marks = page.evidence.marks
+    for pattern in _BYLINES if "author" in marks or "byline" in marks else ():
         before: Marked | None = None  # the element with the names in `found`, or the last one of them
         found: tuple[str, ...] = ()
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):

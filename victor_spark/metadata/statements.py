@@ -95,17 +95,14 @@ class Statements:
     @cached_property
     def is_thread(self) -> bool:
         """Whether the page states that it is a thread of a forum, or marks the names of several users."""
-        return self.states_thread or len(self._users) > 1
-
-    @cached_property
-    def _users(self) -> list[int]:
-        return [one.start for one, _ in self.elements(USER, MAX_VALUE)]
+        return self.states_thread or len([*islice(self.elements(USER, MAX_VALUE), 2)]) > 1
 
     @cached_property
     def states_thread(self) -> bool:
         """Whether JSON-LD states a thread, or marked authors are users who reply to one."""
         answers = [one.start for one in self.evidence.marked if one.mark == "itemprop=author"]
-        answered = len(self._users) > len(answers) > 1 and self._users[0] < answers[0]
+        users = [one.start for one, _ in self.elements(USER, MAX_VALUE)] if len(answers) > 1 else []
+        answered = len(users) > len(answers) and users[0] < answers[0]
         return answered or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
 
     def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
