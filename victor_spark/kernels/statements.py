@@ -35,7 +35,6 @@ _JSON_LD = cython.declare(cython.int, JSON_LD)
 _STYLE = cython.declare(cython.int, STYLE)
 _MOST = cython.declare(cython.int, MOST)
 _ONES = cython.declare(cython.ulonglong, 0x0101010101010101)
-_LOW = cython.declare(cython.ulonglong, 0x7F7F7F7F7F7F7F7F)
 _SEVEN = cython.declare(cython.ulonglong, 0x00FFFFFFFFFFFFFF)
 _HIGH = cython.declare(cython.ulonglong, 0x8080808080808080)
 _FIRST = cython.declare(cython.uint, sum(1 << (ord(name) & 31) for name in "hlmst"))
@@ -209,15 +208,15 @@ def _next(
     """The position of the first character `c` from `i` on, or the end of the source."""
     n: cython.Py_ssize_t = source.shape[0]
     word: cython.Py_ssize_t = i >> 3
-    seen: cython.ulonglong = _HIGH << ((i & 7) << 3)
+    before: cython.ulonglong = (cython.cast(cython.ulonglong, 1) << ((i & 7) << 3)) - 1
     while word < words.shape[0]:
-        # In `found`, the highest bit of each byte that equals `c` is set.
-        other: cython.ulonglong = words[word] ^ (_ONES * c)
-        found: cython.ulonglong = ~(((other & _LOW) + _LOW) | other) & seen & _HIGH
+        # The lowest bit set in `found` is the highest one of the first byte that equals `c`.
+        other: cython.ulonglong = (words[word] | before) ^ (_ONES * c)
+        found: cython.ulonglong = (other - _ONES) & ~other & _HIGH
         if found:
             below: cython.ulonglong = (found & (~found + 1)) - 1
             return (word << 3) + cython.cast(cython.Py_ssize_t, ((below & _ONES) * _ONES >> 56) & 255) - 1
-        seen = _HIGH
+        before = 0
         word += 1
     i = max(i, word << 3)
     while i < n and source[i] != c:

@@ -62,8 +62,9 @@ class Statements:
 
     def meta(self, field: str) -> Candidates[str]:
         """Contents of the `meta` elements that state a field, the best name first."""
+        meta = self.evidence.meta
         for name in vocabulary().meta[field]:
-            for value in self.evidence.meta.get(name, ()):
+            for value in meta.get(name, ()):
                 yield f"meta {name}", value
 
     def linked(self, relation: str) -> Candidates[str]:
