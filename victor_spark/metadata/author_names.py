@@ -32,9 +32,10 @@ def of_lines(lines: Iterable[str], *, handles: bool = False, several: bool = Fal
     found: list[str] = []
     goes_on = True
     lines = list(lines)
+    no_names = _other_words()
     begin = next((i for i, line in enumerate(lines) if _introduction().match(f"{line} ")), 0)
     is_list = several and all(
-        _PLAIN.fullmatch(line) and line.istitle() and _other_words().isdisjoint(line.casefold().rstrip("s").split())
+        _PLAIN.fullmatch(line) and line.istitle() and no_names.isdisjoint(line.casefold().rstrip("s").split())
         for line in lines[begin + 1 :]
     )
     for line in lines[begin:]:
