@@ -160,7 +160,6 @@ ALIGNED_ROW, ALIGNED_SCORE, ALIGNED_PAIR = ALIGNED = range(3)
 class Stated(NamedTuple):
     """A tag that states something about the page: see kernels.statements."""
 
-    kind: int
     start: int
     end: int
     rank: int

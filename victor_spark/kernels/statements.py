@@ -35,7 +35,7 @@ _JSON_LD = cython.declare(cython.int, JSON_LD)
 _STYLE = cython.declare(cython.int, STYLE)
 _MOST = cython.declare(cython.int, MOST)
 _ONES = cython.declare(cython.ulonglong, 0x0101010101010101)
-_LOW = cython.declare(cython.ulonglong, 0x7F7F7F7F7F7F7F7F)
+_SEVEN = cython.declare(cython.ulonglong, 0x00FFFFFFFFFFFFFF)
 _HIGH = cython.declare(cython.ulonglong, 0x8080808080808080)
 _FIRST = cython.declare(cython.uint, sum(1 << (ord(name) & 31) for name in "hlmst"))
 _LAST = cython.declare(cython.uint, sum(1 << (ord(letter) & 31) for letter in "dflps"))
@@ -54,58 +54,58 @@ def statements(
     names: cython.const[cython.ulonglong][:, :, ::1],
     found: cython.int[:, ::1],
     counts: cython.int[::1],
-) -> cython.Py_ssize_t:
-    """Fills `found` with tags in the order of the source; returns the number of rows.
+) -> cython.void:
+    """Fills `found` with the tags of each kind, in the order of the source, and `counts` with their numbers.
 
-    The columns are: kind, start, end, rank, then start and end of two values. The values of META are its name
+    The columns are: start, end, rank, then start and end of two values. The values of META are its name
     and content; those of LINK its rel (if it begins with c or l, as canonical and licence) and href; JSON_LD
     has its text as the second value. MARKED are other elements with `author`, `byline`, `username`, `publish`
     or `date` in one of ATTRIBUTES (in `href`: `author`); the rank is the index of the attribute, the first
     value its value. Scripts, styles and comments hold no tags. `words`: the source as 8-byte words, without
     an incomplete last one; `names`: NAMES. At most MOST tags of a kind are reported: `found` needs MOST rows
-    for each kind, and `counts` N_KINDS zeros.
+    for each kind and one for the tag that is read, and `counts` N_KINDS zeros.
     """
     n: cython.Py_ssize_t = source.shape[0]
-    n_found: cython.Py_ssize_t = 0
     i: cython.Py_ssize_t = 0
     while True:
-        i = _next(source, words, i, ord("<"), ord("<"))
-        if i >= n or n_found == found.shape[0]:
-            return n_found
+        i = _next(source, words, i, ord("<"))
+        if i >= n:
+            return
         begin = i
         i += 1
         if i + 2 < n and source[i] == ord("!") and _are_hyphens(source, i + 1):
             i += 4
             while i < n and not (source[i] == ord(">") and _are_hyphens(source, i - 2)):
-                i = _next(source, words, i + 1, ord(">"), ord(">"))
+                i = _next(source, words, i + 1, ord(">"))
             continue
         if i >= n or not ord("a") <= (source[i] | num.SMALL) <= ord("z"):
             continue
+        name: cython.ulonglong = 0
         while i < n and _is_of_name(source[i]):
+            name = _longer(name, source[i])
             i += 1
-        row = _row(source, names, begin + 1, i, _N_KINDS) if _FIRST >> (source[begin + 1] & 31) & 1 else -1
+        row = _row(names, name, _N_KINDS) if _FIRST >> (source[begin + 1] & 31) & 1 else -1
         kind: cython.int = 0 if row < 0 else cython.cast(cython.int, names[_N_KINDS, row, num.NAME_RANK])
-        found[n_found, num.STATED_KIND] = kind
-        found[n_found, num.STATED_START] = begin
+        place: cython.Py_ssize_t = kind * _MOST + counts[kind] if counts[kind] < _MOST else _N_KINDS * _MOST
+        found[place, num.STATED_START] = begin
         for column in range(num.STATED_RANK, found.shape[1]):
-            found[n_found, column] = 0
-        i = min(_attributes(source, words, names, i, found, n_found) + 1, n)
-        found[n_found, num.STATED_END] = i
+            found[place, column] = 0
+        i = min(_attributes(source, words, names, i, kind, found, place) + 1, n)
+        found[place, num.STATED_END] = i
         if kind == _STYLE:
             i = _raw_end(source, words, i, b"</style\0", 7)
             continue
-        first: cython.uchar = source[found[n_found, num.STATED_FIRST]] | num.SMALL
+        first: cython.uchar = source[found[place, num.STATED_FIRST]] | num.SMALL
         if kind == _LINK and first != ord("c") and first != ord("l"):
             continue  # no canonical address, no licence
         if kind == _JSON_LD:
-            found[n_found, num.STATED_SECOND] = i
+            found[place, num.STATED_SECOND] = i
             i = _raw_end(source, words, i, b"</script\0", 8)
-            found[n_found, num.STATED_SECOND_END] = i
-            if not _holds(source, begin, found[n_found, num.STATED_END], b"ld+json\0"):
+            found[place, num.STATED_SECOND_END] = i
+            if not _holds(source, begin, found[place, num.STATED_END], b"ld+json\0"):
                 continue
-        if (kind or found[n_found, num.STATED_RANK]) and counts[kind] < _MOST:
+        if (kind or found[place, num.STATED_RANK]) and counts[kind] < _MOST:
             counts[kind] += 1
-            n_found += 1
 
 
 @cython.cfunc
@@ -114,33 +114,33 @@ def _attributes(
     words: cython.const[cython.ulonglong][::1],
     names: cython.const[cython.ulonglong][:, :, ::1],
     i: cython.Py_ssize_t,
+    kind: cython.int,
     found: cython.int[:, ::1],
-    n_found: cython.Py_ssize_t,
+    place: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """Puts the values of a tag's attributes, from `i` on, in found[n_found]; where the tag's `>` is."""
+    """Puts the values of a tag's attributes, from `i` on, in found[place]; where the tag's `>` is."""
     n: cython.Py_ssize_t = source.shape[0]
-    kind: cython.int = found[n_found, num.STATED_KIND]
-    begin: cython.Py_ssize_t = found[n_found, num.STATED_START]
     while True:
-        i = _next(source, words, i, ord(">"), ord("="))
+        name: cython.ulonglong = 0
+        is_end: cython.bint = True  # of a name
+        while i < n and source[i] != ord("=") and source[i] != ord(">"):
+            is_first: cython.bint = is_end
+            is_end = not _is_of_name(source[i])
+            if not is_end:
+                name = _longer(0 if is_first else name, source[i])
+            elif source[i] > ord(" "):
+                name = 0
+            i += 1
         if i >= n or source[i] == ord(">"):
             return i
-        end = i
         i += 1
-        while end > begin and source[end - 1] <= ord(" "):
-            end -= 1
-        row = -1
-        if kind or _LAST >> (source[end - 1] & 31) & 1:
-            start = end
-            while start > begin and _is_of_name(source[start - 1]):
-                start -= 1
-            row = _row(source, names, start, end, kind)
+        row = _row(names, name, kind) if kind or _LAST >> (name & 31) & 1 else -1
         while i < n and source[i] <= ord(" "):
             i += 1
         c: cython.uchar = source[i] if i < n else 0
         if c == ord('"') or c == ord("'"):  # quotes
             start = i + 1
-            end = _next(source, words, start, c, c)
+            end = _next(source, words, start, c)
             i = min(end + 1, n)
         else:
             start = i
@@ -151,13 +151,13 @@ def _attributes(
             continue
         rank = cython.cast(cython.int, names[kind, row, num.NAME_RANK])
         pair = num.STATED_FIRST + 2 * cython.cast(cython.Py_ssize_t, names[kind, row, num.NAME_PAIR])
-        is_higher: cython.bint = pair == num.STATED_FIRST and rank > found[n_found, num.STATED_RANK]
-        if found[n_found, pair] == 0 or is_higher:
+        is_higher: cython.bint = pair == num.STATED_FIRST and rank > found[place, num.STATED_RANK]
+        if found[place, pair] == 0 or is_higher:
             if kind or _has_mark(source, start, end, rank > _HREF):
-                found[n_found, pair] = start
-                found[n_found, pair + 1] = end
+                found[place, pair] = start
+                found[place, pair + 1] = end
                 if pair == num.STATED_FIRST:
-                    found[n_found, num.STATED_RANK] = rank
+                    found[place, num.STATED_RANK] = rank
 
 
 @cython.cfunc
@@ -176,19 +176,19 @@ def _is_of_name(c: cython.uchar) -> cython.bint:
 
 
 @cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _longer(name: cython.ulonglong, letter: cython.uchar) -> cython.ulonglong:
+    """The last 8 letters of a name with one more letter."""
+    return (name & _SEVEN) << 8 | letter | num.SMALL
+
+
+@cython.cfunc
+@cython.inline
 def _row(
-    source: cython.const[cython.uchar][::1],
-    names: cython.const[cython.ulonglong][:, :, ::1],
-    start: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
-    kind: cython.int,
+    names: cython.const[cython.ulonglong][:, :, ::1], name: cython.ulonglong, kind: cython.int
 ) -> cython.Py_ssize_t:
-    """The row of names[kind] with the name at [start, end), or -1."""
-    name: cython.ulonglong = 0
-    i: cython.Py_ssize_t = max(start, end - 8)
-    while i < end:
-        name = (name << 8) | (source[i] | num.SMALL)
-        i += 1
+    """The row of names[kind] with a name, or -1."""
     row: cython.Py_ssize_t = 0
     while names[kind, row, num.NAME_LETTERS]:
         if names[kind, row, num.NAME_LETTERS] == name:
@@ -204,25 +204,22 @@ def _next(
     words: cython.const[cython.ulonglong][::1],
     i: cython.Py_ssize_t,
     c: cython.uchar,
-    other: cython.uchar,
 ) -> cython.Py_ssize_t:
-    """The position of the first of two characters from `i` on, or the end of the source."""
+    """The position of the first character `c` from `i` on, or the end of the source."""
     n: cython.Py_ssize_t = source.shape[0]
     word: cython.Py_ssize_t = i >> 3
-    seen: cython.ulonglong = _HIGH << ((i & 7) << 3)
+    before: cython.ulonglong = (cython.cast(cython.ulonglong, 1) << ((i & 7) << 3)) - 1
     while word < words.shape[0]:
-        # In `found`, the highest bit of each byte that equals one of the two is set.
-        one: cython.ulonglong = words[word] ^ (_ONES * c)
-        two: cython.ulonglong = words[word] ^ (_ONES * other)
-        neither: cython.ulonglong = (((one & _LOW) + _LOW) | one) & (((two & _LOW) + _LOW) | two)
-        found: cython.ulonglong = ~neither & seen & _HIGH
+        # The lowest bit set in `found` is the highest one of the first byte that equals `c`.
+        other: cython.ulonglong = (words[word] | before) ^ (_ONES * c)
+        found: cython.ulonglong = (other - _ONES) & ~other & _HIGH
         if found:
             below: cython.ulonglong = (found & (~found + 1)) - 1
             return (word << 3) + cython.cast(cython.Py_ssize_t, ((below & _ONES) * _ONES >> 56) & 255) - 1
-        seen = _HIGH
+        before = 0
         word += 1
     i = max(i, word << 3)
-    while i < n and source[i] != c and source[i] != other:
+    while i < n and source[i] != c:
         i += 1
     return i
 
@@ -255,9 +252,9 @@ def _raw_end(
 ) -> cython.Py_ssize_t:
     """The start of the end tag of a script or style, or the end of the source."""
     n: cython.Py_ssize_t = source.shape[0]
-    i = _next(source, words, i, ord("<"), ord("<"))
+    i = _next(source, words, i, ord("<"))
     while i < n and not _holds(source, i, min(i + length, n), name):
-        i = _next(source, words, i + 1, ord("<"), ord("<"))
+        i = _next(source, words, i + 1, ord("<"))
     return i
 
 

@@ -32,8 +32,8 @@ def of_lines(lines: Iterable[str], *, handles: bool = False, several: bool = Fal
     found: list[str] = []
     goes_on = True
     lines = list(lines)
+    no_names = _other_words()
     begin = next((i for i, line in enumerate(lines) if _introduction().match(f"{line} ")), 0)
-    no_names = vocabulary().roles | _other_words()
     is_list = several and all(
         _PLAIN.fullmatch(line) and line.istitle() and no_names.isdisjoint(line.casefold().rstrip("s").split())
         for line in lines[begin + 1 :]
@@ -70,7 +70,7 @@ _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
 
 def _apart(value: str, handles: bool) -> Iterable[str]:
     words = value.casefold().replace(".", "").split() if _PLAIN.fullmatch(value) else ()
-    if words and (_other_words() | vocabulary().roles).isdisjoint(words) and _END.search(value) is None:
+    if words and _other_words().isdisjoint(words) and _END.search(value) is None:
         yield value
         return
     n_found = 0
@@ -146,14 +146,15 @@ _PLAIN: Final = re.compile(r"[^\W\d_]{2,20}(?: [^\W\d_]{1,20}\.?){0,2} [^\W\d_]{
 def _other_words() -> frozenset[str]:
     """Words that are no part of a name."""
     lists = (vocabulary().introduction, vocabulary().between, vocabulary().nobody)
-    return frozenset(word for words in lists for entry in words for word in entry.casefold().split())
+    words = (word for words in lists for entry in words for word in entry.casefold().split())
+    return vocabulary().roles.union(words)
 
 
 @cache
 def _introduction() -> re.Pattern[str]:
     """Words before a name: apart from it by a space or a colon."""
     words = "|".join(re.escape(word) for word in sorted(vocabulary().introduction, key=len, reverse=True))
-    return re.compile(rf"\s*(?:(?:{words})\s*[:：/／]\s*|(?:{words})\s+)", re.IGNORECASE)
+    return re.compile(rf"\s*(?:{words})(?:\s*[:：/／]\s*|\s+)", re.IGNORECASE)
 
 
 @cache

@@ -6,9 +6,8 @@ time is linear in the length of the page.
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Callable
-from functools import cache, cached_property, partial
+from collections.abc import Iterable, Iterator
+from functools import cache, cached_property
 from html import unescape
 from typing import Final, NamedTuple
 
@@ -27,18 +26,21 @@ _WINDOW: Final = 1_500
 """The most bytes of an element that are searched for its text."""
 _BELOW: Final = 5_000
 _ABOVE: Final = 500
-"""The most bytes below and above a heading that are searched for a byline and a date."""
+_MAX_BELOW: Final = 1_200
+"""The most bytes below and above a heading that are searched for a byline and a date; characters below it."""
 _MAX_HEADINGS: Final = 6
 _MAX_MARK: Final = 300
 """The most characters of an element's attributes that are read as its mark."""
+_MAX_NAME: Final = 32
+"""The most characters of an element's name that are read."""
 
 
 class Marked(NamedTuple):
-    """An element: the attribute and the words that mark it as a name or a date; its lines; its place."""
+    """An element: the attribute and the words that mark it as a name or a date; its start tag."""
 
     mark: str
-    read: Callable[[], list[str]]
-    start: int = 0
+    start: int
+    end: int
 
 
 class Evidence:
@@ -46,14 +48,18 @@ class Evidence:
 
     def __init__(self, markup: bytes) -> None:
         self._markup = markup
-        rows = np.empty((kernel.N_KINDS * kernel.MOST, len(Stated._fields)), dtype=np.int32)
+        self._found = np.empty((kernel.N_KINDS * kernel.MOST + 1, len(Stated._fields)), dtype=np.int32)
+        self._counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
         source = np.frombuffer(markup, dtype=np.uint8)
         words = np.frombuffer(markup, dtype=np.uint64, count=len(markup) // 8)
-        n = kernel.statements(*views(source, words, _NAMES, rows, np.zeros(kernel.N_KINDS, np.int32)))
+        kernel.statements(*views(source, words, _NAMES, self._found, self._counts))
         self._read: dict[int, list[str]] = {}
-        self._rows: defaultdict[int, list[Stated]] = defaultdict(list)
-        for row in map(Stated._make, rows[:n].tolist()):
-            self._rows[row.kind].append(row)
+
+    def _rows(self, kind: int) -> list[list[int]]:
+        """The tags of a kind, in the order of the source: the columns of `Stated`."""
+        first = kind * kernel.MOST
+        rows: list[list[int]] = self._found[first : first + self._counts[kind]].tolist()
+        return rows
 
     @cached_property
     def meta(self) -> dict[str, list[str]]:
@@ -68,35 +74,40 @@ class Evidence:
     def _named(self, kind: int, known: dict[bytes, str]) -> dict[str, list[str]]:
         """The values of elements of a kind, by those of their names that are known."""
         found: dict[str, list[str]] = {}
-        for row in self._rows[kind]:
-            name = known.get(self._markup[row.first : row.first_end].strip().lower())
-            if name is not None and (content := _value(self._markup[row.second : row.second_end])):
+        for *_, first, first_end, second, second_end in self._rows(kind):
+            name = known.get(self._markup[first:first_end].strip().lower())
+            if name is not None and (content := _value(self._markup[second:second_end])):
                 found.setdefault(name, []).append(content)
         return found
 
     @cached_property
     def language(self) -> str | None:
         """The language that the element `html` states."""
-        first = next((self._attributes(row.start, row.end) for row in self._rows[kernel.HTML]), {})
+        first = next((self._attributes(start, end) for start, end, *_ in self._rows(kernel.HTML)), {})
         return first.get("lang") or first.get("xml:lang")
 
     @cached_property
     def title(self) -> str | None:
         """The text of `title`."""
-        return next((self._text(row.end, b"title") for row in self._rows[kernel.TITLE]), None)
+        return next((self._text(start, end) for start, end, *_ in self._rows(kernel.TITLE)), None)
 
     @cached_property
     def headings(self) -> list[str]:
         """The texts of the first `h1`; "" of those without."""
-        return [self._text(row.end, b"h1") for row in self._rows[kernel.HEADING][:_MAX_HEADINGS]]
+        return [self._text(start, end) for start, end, *_ in self._rows(kernel.HEADING)[:_MAX_HEADINGS]]
+
+    @property
+    def n_headings(self) -> int:
+        """The number of `headings`."""
+        return min(int(self._counts[kernel.HEADING]), _MAX_HEADINGS)
 
     def around(self, heading: int) -> tuple[list[str], list[str]]:
         """The lines of text below one of the headings, and those just above it; none without headings."""
-        for row in self._rows[kernel.HEADING][heading : heading + 1]:
-            above = self._markup[max(row.start - _ABOVE, 0) : row.start]
-            below = self._markup[row.end : row.end + _BELOW]
+        for start, end, *_ in self._rows(kernel.HEADING)[heading : heading + 1]:
+            above = self._markup[max(start - _ABOVE, 0) : start]
+            below = self._markup[end : end + _BELOW]
             below = below[below.lower().find(b"</h1") + 5 :]
-            return _lines(below), _lines(above[above.find(b">") + 1 :])
+            return list(first(_lines(below), _MAX_BELOW)), list(_lines(above[above.find(b">") + 1 :]))
         return [], []
 
     @cached_property
@@ -104,29 +115,25 @@ class Evidence:
         """The texts of JSON-LD scripts, not yet read."""
         texts: list[str] = []
         left = MAX_JSON
-        for row in self._rows[kernel.JSON_LD]:
-            left -= row.second_end - row.second
+        for *_, second, second_end in self._rows(kernel.JSON_LD):
+            left -= second_end - second
             if left >= 0:
-                texts.append(self._markup[row.second : row.second_end].decode("utf-8", "replace"))
+                texts.append(self._markup[second:second_end].decode("utf-8", "replace"))
         return texts
 
     @cached_property
     def marked(self) -> list[Marked]:
         """Elements that itemprop, rel, class or id mark as an author or a date."""
         found: list[Marked] = []
-        rows = self._rows[kernel.MARKED]
-        items = [row.start for row in rows if kernel.ATTRIBUTES[row.rank] == "itemprop"]
-        review = _REVIEW.search(self._markup, 0, items[-1]) if items else None
+        rows = self._rows(kernel.MARKED)
+        items = [start for start, _, rank, *_ in rows if kernel.ATTRIBUTES[rank] == "itemprop"]
+        review = _REVIEW.search(self._markup, 0, items[-1]) if items and b"review" in self._markup else None
         of_reviews = {start for start in items if review and start > review.start()}
-        for row in rows:
-            if row.start in of_reviews:
-                continue
-            name = _NAME.match(self._markup, row.start + 1)
-            if name is not None and name[0].lower() not in _NOT_TEXT:
-                words = _value(self._markup[row.first : row.first_end]).lower()[:_MAX_MARK]
+        for start, end, rank, first, first_end, *_ in rows:
+            if start not in of_reviews and _NOT_TEXT.match(self._markup, start) is None:
+                words = _value(self._markup[first:first_end]).lower()[:_MAX_MARK]
                 if _NOT_OF_THE_PAGE.search(words) is None:
-                    read = partial(self._stated, row.start, row.end, name[0])
-                    found.append(Marked(f"{kernel.ATTRIBUTES[row.rank]}={words}", read, row.start))
+                    found.append(Marked(f"{kernel.ATTRIBUTES[rank]}={words}", start, end))
         return found
 
     @cached_property
@@ -144,7 +151,7 @@ class Evidence:
         """Where such elements begin and end, none inside another."""
         found: list[tuple[int, int]] = []
         opened: dict[bytes, int] = {}
-        headings = [row.start for row in self._rows[kernel.HEADING]]
+        headings = [start for start, *_ in self._rows(kernel.HEADING)]
         for match in _APART.finditer(self._markup):
             if not match[1]:
                 opened.setdefault(match[2].lower(), match.start())
@@ -157,15 +164,14 @@ class Evidence:
         return found
 
     @cached_property
-    def times(self) -> list[Marked]:
-        """The `time` elements."""
-        found: list[Marked] = []
-        for row in self._rows[kernel.TIME]:
-            attributes = self._attributes(row.start, row.end)
-            stated = _tidy(attributes.get("datetime", ""))
+    def times(self) -> list[tuple[str, str]]:
+        """The `time` elements: the words that mark one, and the time that it states."""
+        found: list[tuple[str, str]] = []
+        for start, end, *_ in self._rows(kernel.TIME):
+            attributes = self._attributes(start, end)
+            stated = _tidy(attributes.get("datetime", "")) or self._text(start, end)
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            read = partial(list, [stated]) if stated else partial(self._lines, row.end, b"time")
-            found.append(Marked(mark, read))
+            found.append((f"time {mark}".strip(), stated))
         return found
 
     def _attributes(self, start: int, end: int) -> dict[str, str]:
@@ -177,26 +183,27 @@ class Evidence:
                 found.setdefault(match[1].lower(), unescape(value) if "&" in value else value)
         return found
 
-    def _text(self, start: int, name: bytes) -> str:
-        """The text of an element from the end of its start tag on, without tags; cut at _WINDOW bytes."""
-        return " ".join(self._lines(start, name))
+    def _text(self, start: int, end: int) -> str:
+        """The text of the element with a start tag, without tags; cut at _WINDOW bytes."""
+        return " ".join(self._lines(start, end))
 
-    def _lines(self, start: int, name: bytes) -> list[str]:
-        inside = self._markup[start : start + _WINDOW]
-        if (end := re.search(rb"</%s(?![\w-])" % name.lower(), inside.lower())) is not None:
-            inside = inside[: end.start()]
-        return _lines(inside)
+    def _lines(self, start: int, end: int) -> list[str]:
+        inside = self._markup[end : end + _WINDOW]
+        name = _NOT_IN_NAME.split(self._markup[start + 1 : start + _MAX_NAME + 1], 1)[0]
+        if (behind := re.search(rb"</%s(?![\w-])" % name.lower(), inside.lower())) is not None:
+            inside = inside[: behind.start()]
+        return list(_lines(inside))
 
-    def _stated(self, start: int, end: int, name: bytes) -> list[str]:
+    def stated(self, one: Marked) -> list[str]:
         """The value that an element states in an attribute, or else the lines of its text."""
-        if start not in self._read:
-            attributes = self._attributes(start, end)
+        if one.start not in self._read:
+            attributes = self._attributes(one.start, one.end)
             value = attributes.get("content") or attributes.get("datetime")
-            lines = [_tidy(value)] if value else self._lines(end, name)
-            if not lines and (inside := _MICRODATA.match(self._markup, end, end + _WINDOW)) is not None:
+            lines = [_tidy(value)] if value else self._lines(one.start, one.end)
+            if not lines and (inside := _MICRODATA.match(self._markup, one.end, one.end + _WINDOW)):
                 lines = [_value(inside[1])]
-            self._read[start] = lines
-        return self._read[start]
+            self._read[one.start] = lines
+        return self._read[one.start]
 
 
 @cache
@@ -215,16 +222,23 @@ def _tidy(text: str) -> str:
     return " ".join(text[:MAX_VALUE].split())
 
 
-def _lines(markup: bytes) -> list[str]:
+def _lines(markup: bytes) -> Iterator[str]:
     """The lines of text of a piece of markup, without white space around them: most elements begin one."""
-    text = b" ".join(markup.split()).decode("utf-8", "replace")
-    if "<r" in text:
-        text = _RUBY.sub("", text)
-    if "<" in text:
-        text = text.replace("<wbr>", "").replace("<wbr/>", "")
-        text = _TAGS.sub("\n", _INLINE.sub(" ", _BETWEEN_LINKS.sub("<br>", _NOT_SHOWN.sub(" ", text))))
-    text = unescape(text[:MAX_VALUE])
-    return [tidy for line in text.split("\n") if (tidy := " ".join(line.split()))]
+    for match in _LINE.finditer(markup.decode("utf-8", "replace")):
+        line = match[1]
+        if "<" in line:
+            line = _INSIDE_LINES.sub(" ", _INSIDE_WORDS.sub("", line))
+        if tidy := " ".join((unescape(line) if "&" in line else line).split()):
+            yield tidy
+
+
+def first(lines: Iterable[str], most: int) -> Iterator[str]:
+    """The first lines, up to about `most` characters."""
+    for line in lines:
+        if most < 0:
+            return
+        most -= len(line)
+        yield line
 
 
 _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?""")
@@ -240,14 +254,18 @@ _MICRODATA: Final = re.compile(
 )
 """The name in the first element inside another one."""
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
-_NOT_SHOWN: Final = re.compile(r"<(?:(?:script|style|svg)\b.*?</(?:script|style|svg)|!--.*?--)(?:>|\Z)")
-_INLINE: Final = re.compile(
-    r"</?(?:[aAbBiIuU]|abbr|bdi|em|EM|font|FONT|small|span|SPAN|strong|STRONG|sup|time)\b[^<>]*+>"
+_NOT_SHOWN: Final = r"<(?:(?:script|style|svg)\b(?s:.*?)</(?:script|style|svg)|!--(?s:.*?)--)(?:>|\Z)"
+_INLINE: Final = (
+    r"</?(?!a>\s*<a\s)"  # between two links, a line ends
+    r"(?:[aAbBiIuU]|abbr|bdi|em|EM|font|FONT|small|span|SPAN|strong|STRONG|sup|time)\b[^<>]*+>"
 )
-_BETWEEN_LINKS: Final = re.compile("</a> ?(?=<a )")
-_RUBY: Final = re.compile(r"<r[tp]\b.*?(?=</?r(?:t|p|b|uby)\b|\Z)|</?r(?:t|p|b|tc|uby)\b[^<>]*+>")
-"""Elements with the pronunciation of a word, and the tags around them."""
-_TAGS: Final = re.compile(r"<[^>]*+(?:> ?<[^>]*+)*+(?:> ?)?")
-"""Tags beside each other; a pattern that begins with a letter is searched for four times as fast."""
-_NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9]{0,31}")
-_NOT_TEXT: Final = frozenset((b"body", b"img", b"input", b"form"))
+_RUBY: Final = r"</?r(?:t|p|b|tc|uby)\b[^<>]*+>"
+_INSIDE_LINES: Final = re.compile(f"{_NOT_SHOWN}|{_INLINE}")
+_INSIDE_WORDS: Final = re.compile(rf"<r[tp]\b.*?(?=</?r(?:t|p|b|uby)\b|\Z)|{_RUBY}|<wbr/?>")
+"""Elements with the pronunciation of a word, the tags around them, and places for hyphens."""
+_LINE: Final = re.compile(
+    rf"(?:{_NOT_SHOWN}|<[^>]*+>?|\s++)*+((?:[^<]++|{_NOT_SHOWN}|{_INLINE}|{_RUBY}|<wbr/?>)*+)"
+)
+"""Tags and what is not shown, then a line with the tags in it."""
+_NOT_IN_NAME: Final = re.compile(rb"[^A-Za-z0-9]")
+_NOT_TEXT: Final = re.compile(rb"<(?:body|img|input|form)(?![A-Za-z0-9])", re.IGNORECASE)

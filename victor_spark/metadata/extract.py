@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Final
 
 from victor_spark.metadata import author_names, dates
-from victor_spark.metadata.evidence import Evidence, Marked
+from victor_spark.metadata.evidence import Evidence, Marked, first
 from victor_spark.metadata.statements import USER, Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
 from victor_spark.words import INVISIBLE
@@ -61,10 +61,10 @@ def metadata(markup: bytes, url: str | None = None, fields: Iterable[str] | None
 
 
 def _seen(text: str) -> str:
-    return text if text.isascii() else text.translate(_NOT_SEEN)
+    return text if text.isascii() else _NOT_SEEN.sub("", text)
 
 
-_NOT_SEEN: Final = dict.fromkeys(map(ord, INVISIBLE))
+_NOT_SEEN: Final = re.compile(f"[{INVISIBLE}]+")
 
 
 def _titles(page: Statements) -> Candidates[str]:
@@ -216,7 +216,8 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
         yield where, author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
     yield from _marked_authors(page, (USER, _ITEM, _RELATION) if page.states_thread else (_ITEM, _RELATION))
-    for pattern in _BYLINES:
+    marks = page.evidence.marks
+    for pattern in _BYLINES if "author" in marks or "byline" in marks else ():
         before: Marked | None = None  # the element with the names in `found`, or the last one of them
         found: tuple[str, ...] = ()
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
@@ -232,9 +233,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
             yield before.mark, found
     yield from _marked_authors(page, (USER,))
     below, above = page.around
-    yield from (
-        ("text by h1", found) for found in author_names.introduced([*_first(below, 1200), "", *above])
-    )
+    yield from (("text by h1", found) for found in author_names.introduced([*below, "", *above]))
     yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
 
 
@@ -243,16 +242,17 @@ def _stated_authors(page: Statements) -> Candidates[list[str]]:
     for source, work in page.works:
         for role in filter(work.get, ("author", "creator")):
             yield f"{source}.{role}", list(page.texts(work, role, "name"))
+    meta = page.evidence.meta
     for name in vocabulary().meta["author"]:
-        if (stated := page.evidence.meta.get(name)) is not None:
+        if (stated := meta.get(name)) is not None:
             if name.startswith(("citation", "dc")):  # with the last name first
                 stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]
             yield f"meta {name}", stated
     for number in "12":
-        label = " ".join(page.evidence.meta.get(f"twitter:label{number}", ())).casefold()
-        if any(word in label for word in vocabulary().author_label):
+        label = " ".join(meta.get(f"twitter:label{number}", ())).casefold()
+        if label and any(word in label for word in vocabulary().author_label):
             data = f"twitter:data{number}"
-            yield f"meta {data}", page.evidence.meta.get(data, [])
+            yield f"meta {data}", meta.get(data, [])
 
 
 _FIRST_AND_LAST: Final = re.compile(r"\A([^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
@@ -260,25 +260,18 @@ _FIRST_AND_LAST: Final = re.compile(r"\A([^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
 
 def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Candidates[tuple[str, ...]]:
     """The names that elements mark as those of users or authors: of the first ones that stand together."""
-    handles = page.is_thread
     for pattern in patterns:
         near: list[tuple[Marked, list[str]]] = []  # those far below are authors of other posts
         for one in page.elements(pattern, _LONGEST_NAME):
             if near and one[0].start - near[-1][0].start > _MAX_GAP_OF_AUTHORS:
                 break
             near.append(one)
+        if not near:
+            continue
+        handles = page.is_thread
         own = (name for _, lines in near for name in author_names.of_lines(lines, handles=handles))
         if found := author_names.authors(own, handles=handles):
             yield near[0][0].mark, found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is USER else None]
-
-
-def _first(lines: list[str], most: int) -> Iterable[str]:
-    """The first lines, up to about `most` characters."""
-    for line in lines:
-        if most < 0:
-            return
-        most -= len(line)
-        yield line
 
 
 _LONGEST_LINE: Final = 120
@@ -317,7 +310,7 @@ _MAX_IN_BYLINE: Final = 5
 def _dates(page: Statements) -> Candidates[str]:
     """The day that the page states, but a different one that it shows beside its heading precedes it."""
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
-    created = (one for one in _times(page) if one[0].startswith("time datecreated"))
+    created = (one for one in page.evidence.times if one[0].startswith("time datecreated"))
     items = page.marked(_DATE_ITEM, _LONGEST_NAME)
     for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
         # Earlier days beside a heading are rather those that the text is about.
@@ -349,7 +342,7 @@ def _of_dates(lines: list[str]) -> Candidates[str]:
 
 def _beside(page: Statements) -> list[str]:
     below, above = page.around
-    lines = (*_first(below, _MAX_BELOW_HEADING), *reversed(above))
+    lines = (*first(below, _MAX_BELOW_HEADING), *reversed(above))
     return [_IN_BRACKETS.sub("", line[:_LONGEST_LINE]) for line in lines if _DIGIT.search(line)]
 
 
@@ -365,19 +358,15 @@ _DIGIT: Final = re.compile(r"\d")
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    yield from (time for time in _times(page) if _PUBLISHED.search(time[0]))
+    yield from (time for time in page.evidence.times if _PUBLISHED.search(time[0]))
     yield from page.marked(_PUBLISH, _LONGEST_NAME)
     lines = _beside(page)
     yield from _of_dates(lines)
     yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
-    yield from (time for time in _times(page) if not _UPDATED.search(time[0]))
+    yield from (time for time in page.evidence.times if not _UPDATED.search(time[0]))
     yield from (("text by h1", line) for line in lines)
     yield from page.marked(_DATE, _LONGEST_NAME)
     yield from _modified(page)
-
-
-def _times(page: Statements) -> Candidates[str]:
-    return ((f"time {mark}".strip(), " ".join(read())) for mark, read, _ in page.evidence.times)
 
 
 _DATE_ITEM: Final = re.compile("(?m)^itemprop=datepublished")

@@ -42,7 +42,8 @@ _OF_OTHERS: Final = frozenset(("review", "reviews", "comment"))
 def read(text: str) -> Any:
     """The value of one script; None where it can't be read."""
     text = _BEFORE.sub("", text.strip())
-    text = text[:-_TAIL] + _BEHIND.sub("", text[-_TAIL:])
+    if text.endswith((">", "/")):
+        text = text[:-_TAIL] + _BEHIND.sub("", text[-_TAIL:])
     with suppress(RecursionError):
         for attempt in _attempts(text):
             with suppress(ValueError):

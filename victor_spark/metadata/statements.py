@@ -62,8 +62,9 @@ class Statements:
 
     def meta(self, field: str) -> Candidates[str]:
         """Contents of the `meta` elements that state a field, the best name first."""
+        meta = self.evidence.meta
         for name in vocabulary().meta[field]:
-            for value in self.evidence.meta.get(name, ()):
+            for value in meta.get(name, ()):
                 yield f"meta {name}", value
 
     def linked(self, relation: str) -> Candidates[str]:
@@ -89,23 +90,20 @@ class Statements:
         for one in self.evidence.marked if pattern.search(self.evidence.marks) else ():
             if not pattern.search(one.mark) or (pattern is USER and self.evidence.apart(one.start)):
                 continue
-            if 0 < len(" ".join(lines := one.read())) <= longest:
+            if 0 < len(" ".join(lines := self.evidence.stated(one))) <= longest:
                 yield one, lines
 
     @cached_property
     def is_thread(self) -> bool:
         """Whether the page states that it is a thread of a forum, or marks the names of several users."""
-        return self.states_thread or len(self._users) > 1
-
-    @cached_property
-    def _users(self) -> list[int]:
-        return [one.start for one, _ in self.elements(USER, MAX_VALUE)]
+        return self.states_thread or len([*islice(self.elements(USER, MAX_VALUE), 2)]) > 1
 
     @cached_property
     def states_thread(self) -> bool:
         """Whether JSON-LD states a thread, or marked authors are users who reply to one."""
         answers = [one.start for one in self.evidence.marked if one.mark == "itemprop=author"]
-        answered = len(self._users) > len(answers) > 1 and self._users[0] < answers[0]
+        users = [one.start for one, _ in self.elements(USER, MAX_VALUE)] if len(answers) > 1 else []
+        answered = len(users) > len(answers) and users[0] < answers[0]
         return answered or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
 
     def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
@@ -165,6 +163,8 @@ class Statements:
     @cached_property
     def around(self) -> tuple[list[str], list[str]]:
         """The lines of text below the first heading that a title holds, or the first, and above it."""
+        if self.evidence.n_headings < 2:
+            return self.evidence.around(0)
         og_titles = self.evidence.meta.get("og:title", ())
         stated = "".join(map(key, (*og_titles, self.evidence.title or "")))
         like = (i for i, heading in enumerate(self.evidence.headings) if "" != key(heading) in stated)
