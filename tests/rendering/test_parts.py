@@ -58,6 +58,13 @@ def test_the_parts_are_short(source: str, needed: str) -> None:
     assert len(html) < 150
 
 
+def test_blocks_before_the_parts_are_not_hidden_by_them() -> None:
+    """A hidden element that is too long ends within its part, which then has no end tag."""
+    page = document(f"<p><b class=hidden>a</b> b</p><p>c <span hidden>d{' long' * 500}")
+    same(page, np.ones(len(page.columns)))
+    assert len(parts(page.columns, page.html)[0]) < 2100
+
+
 def test_a_page_of_many_hidden_elements_is_cut_in_linear_time() -> None:
     """10,000 of them, one inside another or beside it: quadratic time would be minutes."""
     for end in ("", "</span>"):
