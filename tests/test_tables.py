@@ -74,14 +74,22 @@ def test_ddl_names_every_column_with_sparks_type() -> None:
     )
 
 
-@given(st.sets(st.sampled_from(sorted(tables._TYPES))), st.integers(0, 3))
-def test_packed_columns_are_unpacked_as_they_were(names: set[str], n: int) -> None:
+@given(st.sets(st.sampled_from(sorted(tables._TYPES))), st.integers(0, 9), st.integers(1, 30))
+def test_packed_columns_are_unpacked_as_they_were(names: set[str], n: int, n_bits: int) -> None:
     """Empty ones are left out: they are those that a page without them has."""
     chance = np.random.default_rng(n)
-    columns = {
-        name: chance.integers(0, 2, chance.integers(0, 9) * n).astype(tables._TYPES[name]) for name in names
-    }
+    columns = {}
+    for name in {*names, "start"}:
+        size = n if name in tables._COUNTS else chance.integers(0, 9) * n
+        numbers = chance.integers(0, 2, size) << (n_bits if name in tables._COUNTS else 0)
+        if name in tables._RISING:
+            numbers.sort()
+        elif name in tables._COUNTS:
+            numbers -= chance.integers(0, 2)
+        columns[name] = numbers.astype(tables._TYPES[name])
+    before = {name: column.tolist() for name, column in columns.items()}
     found = tables.unpack(tables.pack(columns))
+    assert {name: column.tolist() for name, column in columns.items()} == before
     assert found.keys() == {name for name, column in columns.items() if column.size}
     for name, column in found.items():
         assert column.dtype == columns[name].dtype

@@ -30,6 +30,8 @@ _MAX_LINE_WORDS: Final = 20
 """Longer blocks are neither a byline nor a date."""
 _APART: Final = ("consent", "subscribe", "comment", "nav", "crumb")
 """Regions whose headings are not the page's title."""
+GROUPS_OF_HEADLINE: Final = ("article", "post", *_APART)
+"""The groups of words that `headline` looks at."""
 _MIN_SENTENCE_WORDS: Final = 10
 _MIN_ARTICLE_WORDS: Final = 80
 """If a page has fewer words in sentences outside its comments, these are the posts of a thread."""

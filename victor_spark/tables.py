@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from victor_spark.blocks import COLUMNS, DECISIVE, LABELS, STORED
+from victor_spark.blocks import COLUMNS, DECISIVE, LABELS, ROWS, STORED
 
 VERSION_KEY: Final = "victor_spark.schema_version"
 VERSION_COLUMN: Final = "id"
@@ -108,9 +108,19 @@ RECORDS: Final = pa.schema(
 )
 """One row per HTML record that is not cleaned; `status` is ok if it could be."""
 
-_SCORED: Final = {"repairs": pa.string(), "text": pa.string(), "html": pa.binary(), "columns": pa.binary()}
+_SCORED: Final = {
+    "repairs": pa.string(),
+    "text": pa.string(),
+    "html": pa.binary(),
+    "columns": pa.binary(),
+    "sums": pa.binary(),
+}
 SCORED: Final = pa.field("scored", pa.struct(list(_SCORED.items())))
-"""Block rows between the passes of `victor clean --by-site`; null for a page that no cleaner got."""
+"""Block rows between the passes of `victor clean --by-site`; null for a page that no cleaner got.
+
+`html` is what plain text needs of it (`rendering.parts`), or all of it if options need more; `columns` are
+packed; `sums` is what the page adds to those of its site (`sites.evidence`).
+"""
 
 _TYPES: Final[dict[str, np.dtype[Any]]] = {
     **{name: column.dtype for name, column in COLUMNS.items() if name != "points"},
@@ -118,30 +128,51 @@ _TYPES: Final[dict[str, np.dtype[Any]]] = {
     "p_other": np.dtype(np.float32),
     "kept": np.dtype(np.bool_),
 }
-_IN_ORDER: Final = sorted(_TYPES, key=lambda name: -_TYPES[name].itemsize)  # so that each is aligned
-PACKED: Final = ("kept", "p_other", *(name for name, column in COLUMNS.items() if DECISIVE in column.notes))
-PACKED_WHOLE: Final = tuple(name for name in _IN_ORDER if name != "p_other")
-"""The scores and columns of `Blocks` that decisions and plain text need, and those for all options."""
+_COUNTS: Final = {*ROWS, "gap_ends"}
+_RISING: Final = {"start", "end", "text_start", "text_end", "paragraph", "gap_ends"}
+"""Those of the counts that rise from block to block: what is packed is by how much."""
+_NARROW: Final = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.int32))
+_OF_WIDTH: Final = {kind.itemsize: kind for kind in _NARROW}
+_IN_ORDER: Final = sorted(_TYPES, key=lambda name: (name in _COUNTS, -_TYPES[name].itemsize))
+"""So that all but the counts are aligned."""
+PACKED: Final = tuple(name for name, column in COLUMNS.items() if DECISIVE in column.notes)
+PACKED_WHOLE: Final = tuple(name for name in COLUMNS if name != "points")
+"""The columns of `Blocks` that decisions and plain text need, and those for all options."""
 
 
 def pack(columns: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    """Scores and columns of a page's blocks as bytes: the length of each, 0 where it is missing; the numbers.
+    """Scores and columns of a page's blocks as bytes: the size and width of each, 0 if missing; the numbers.
 
-    Parquet takes three times as long for a list in each column.
+    Parquet takes three times as long for lists.
     """
-    sizes = [columns[name].size if name in columns else 0 for name in _IN_ORDER]
-    there = (name for name in _IN_ORDER if name in columns)
-    numbers = [columns[name].astype(_TYPES[name], copy=False).tobytes() for name in there]
-    return b"".join([np.array(sizes, np.int64).tobytes(), *numbers])
+    numbers = {name: columns[name].astype(_TYPES[name], copy=False) for name in _IN_ORDER if name in columns}
+    numbers |= _narrow({name: numbers[name] for name in numbers if name in _COUNTS})
+    head = [(numbers[name].size, numbers[name].itemsize) if name in numbers else (0, 0) for name in _IN_ORDER]
+    return b"".join([np.array(head, np.int64).tobytes(), *(column.tobytes() for column in numbers.values())])
+
+
+def _narrow(counts: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """Counts of blocks in as few bytes as the largest needs."""
+    rows = np.stack([*counts.values()])
+    rising = [row for row, name in enumerate(counts) if name in _RISING]
+    rows[rising, 1:] = np.diff(rows[rising])
+    highest = rows.view(np.uint32).max(axis=1, initial=0)  # a negative number needs all bytes
+    kinds = np.searchsorted([1 << 8, 1 << 16], highest, side="right").tolist()
+    return {name: row.astype(_NARROW[kind]) for name, row, kind in zip(counts, rows, kinds, strict=True)}
 
 
 def unpack(packed: bytes) -> dict[str, npt.NDArray[Any]]:
     """The columns that are not empty, each in one dimension; ValueError if they are damaged."""
-    place, found = 8 * len(_IN_ORDER), dict[str, npt.NDArray[Any]]()
-    for name, size in zip(_IN_ORDER, np.frombuffer(packed, np.int64, len(_IN_ORDER)).tolist(), strict=True):
+    head = np.frombuffer(packed, np.int64, 2 * len(_IN_ORDER)).reshape(-1, 2)
+    place, found = head.nbytes, dict[str, npt.NDArray[Any]]()
+    for name, (size, width) in zip(_IN_ORDER, head.tolist(), strict=True):
         if size:
-            found[name] = np.frombuffer(packed, _TYPES[name], size, place)
-            place += found[name].nbytes
+            kind = _TYPES[name] if name not in _COUNTS else _OF_WIDTH.get(width, np.int64)
+            values = np.frombuffer(packed, kind, size, place)
+            place += values.nbytes
+            if name in _COUNTS:  # as aligned copies
+                values = np.cumsum(values, dtype=np.int32) if name in _RISING else values.astype(np.int32)
+            found[name] = values
     if place != len(packed):
         raise ValueError(f"packed columns of {len(packed)} bytes instead of {place}")
     return found

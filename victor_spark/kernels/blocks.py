@@ -196,6 +196,34 @@ def _find_firsts(
         table[row, k] = slots[slot]
 
 
+@cython.ccall
+def number(
+    hashes: cython.const[cython.ulonglong][::1],
+    key: cython.ulonglong,
+    slots: cython.int[::1],
+    table: cython.int[:, ::1],
+) -> cython.Py_ssize_t:
+    """Numbers the distinct hashes by their first places; returns how many there are.
+
+    Fills `table` (num.EQUAL): the first place of each distinct hash; for each place, the first one with its
+    hash, and the number of the hash.
+    """
+    n: cython.Py_ssize_t = hashes.shape[0]
+    n_distinct: cython.Py_ssize_t = 0
+    for k in range(n):
+        table[num.EQUAL_FIRSTS, k] = cython.cast(cython.int, k)
+    _find_firsts(hashes, table, num.EQUAL_FIRSTS, num.EQUAL_FIRST, n, key, slots)
+    for k in range(n):
+        first = table[num.EQUAL_FIRST, k]
+        if first < k:
+            table[num.EQUAL_NUMBER, k] = table[num.EQUAL_NUMBER, first]
+        else:
+            table[num.EQUAL_NUMBER, k] = cython.cast(cython.int, n_distinct)
+            table[num.EQUAL_FIRSTS, n_distinct] = cython.cast(cython.int, k)
+            n_distinct += 1
+    return n_distinct
+
+
 @cython.cfunc
 def _word_ratios(
     n_words: cython.const[cython.int][::1],

@@ -72,6 +72,8 @@ RUN_FIRST, RUN_LAST = RUN = range(2)
 """Of a run of paragraphs: the first and the last one."""
 TWINS_FIRST, TWINS_COUNT = TWINS = range(2)
 """Of a block: the first one with the same letters; how many there are."""
+EQUAL_FIRSTS, EQUAL_FIRST, EQUAL_NUMBER = EQUAL = range(3)
+"""The first places of distinct hashes; for each place, the first one with its hash, and the hash's number."""
 RATIO_DIV, RATIO_TD = GROUP_RATIOS = range(2)
 
 MASSES: Final = ("content", "words")

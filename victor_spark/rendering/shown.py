@@ -40,7 +40,7 @@ _OTHER_QUOTES: Final = {
 }
 _QUOTES: Final = {name: marks for marks, names in _OTHER_QUOTES.items() for name in names.split()}
 """Quotation marks by the language of the page, those of inner quotations last; else those of English."""
-_GLUED_CITE: Final = re.compile(r"</cite>(?=[^\W_])")
+GLUED_CITE: Final = re.compile(r"</cite>(?=[^\W_])")
 _HIDING: Final = re.compile(
     r"<(span|a|b|i|em|strong|small|font|sup|sub|abbr|label|td|th|tr)(?= )(?![^>]*(?:[nN]ote|math))[^>]* "
     r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*display\s*:\s*none\b|class="mw-editsection")[^>]*>',
@@ -80,7 +80,7 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     if plain:
         at_ends = inside & (blocks.n_words == 0)
     complete(*views(blocks.paragraph, sizes, *(c.view(np.uint8) for c in (inside, at_ends, kept))))
-    texts = dict(_powers(blocks, kept, html)) if plain and has(blocks, "sup") else {}
+    texts = dict(powers(blocks, kept, html)) if plain and has(blocks, "sup") else {}
     if has(blocks, "q"):
         _quote(blocks, kept, html, texts)
     if has(blocks, "cite"):
@@ -121,7 +121,7 @@ def _text(blocks: Blocks, row: int) -> str:
     return blocks.text[blocks.text_start[row] : blocks.text_end[row]]
 
 
-def _powers(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int, str]]:
+def powers(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int, str]]:
     """The blocks that are powers of what stands before them, with a sign of it; other numbers apart."""
     for match in _RAISED.finditer(html):
         row = first_from(blocks.start, match.start(2))
@@ -162,7 +162,7 @@ def _quote(blocks: Blocks, kept: Bool, html: str, texts: dict[int, str]) -> None
 def _with_cites_apart(blocks: Blocks, html: str) -> Blocks:
     """The blocks with a space before those that follow a `cite` at the beginning of a quote."""
     space_before, inside = blocks.space_before.copy(), BIT["blockquote"]
-    for match in _GLUED_CITE.finditer(html):
+    for match in GLUED_CITE.finditer(html):
         row = first_from(blocks.start, match.end())
         first = first_from(blocks.start, html.rfind("<cite", 0, match.start()))
         begins = first == 0 or blocks.paragraph[first - 1] != blocks.paragraph[min(first, row)]
@@ -185,14 +185,25 @@ def _signs(blocks: Blocks, kept: Bool) -> Iterator[int]:
 def _hidden(blocks: Blocks, kept: Bool, html: str) -> Iterator[int]:
     """Short blocks of elements in a line or a table that their own style hides; others open on a click."""
     sizes = blocks.text_end - blocks.text_start
-    until = 0  # the block after the last such element
+    for row, until, *_ in hidden_elements(blocks, kept, html):
+        yield from (np.flatnonzero(sizes[row:until] <= LONGEST_HIDDEN) + row).tolist()
+
+
+def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int, int, int, int]]:
+    """Elements in a line or a table that their own style hides, with a block that is kept or in a table.
+
+    Each as its first such block, the block after it, and where the html that tells this begins and ends.
+    """
+    until = 0
     for row in in_lines(blocks, (kept | (blocks.td_group > 0)) & ~blocks.left_out):
         at = start = int(blocks.start[row])
         for _ in range(_MOST_UP + 1 if row >= until else 0):
             at = html.rfind("<", 0, at)
             if found := _HIDING.match(html, at):
-                until = max(row + 1, first_from(blocks.start, _end(html, found)))
-                yield from (np.flatnonzero(sizes[row:until] <= LONGEST_HIDDEN) + row).tolist()
+                end = _end(html, found)
+                until = max(row + 1, first_from(blocks.start, end))
+                is_cut = max(found.end() + _LONGEST_HIDING, start + 1)
+                yield row, until, at, html.find(">", end) + 1 if end else is_cut
                 break
             between = html[html.find(">", at) + 1 : start].lstrip()
             if html[at + 1] == "/" or (between and between[0] != "<"):

@@ -139,7 +139,8 @@ class Structure:
     def _find_roles(self, rows: list[int]) -> None:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
-        has_roles = rows and any((self.blocks.name_words == word).any() for word in _NAMES_OF_ROLES)
+        words = self.blocks.name_words  # of block rows, there are none
+        has_roles = rows and (not len(words) or any((words == word).any() for word in _NAMES_OF_ROLES))
         for row in rows:
             tag = self.tag(row)
             name = attribute(tag, "role") if has_roles else ""

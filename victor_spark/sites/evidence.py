@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Float32, Float64, Int64, UInt64
 from victor_spark.errors import ModelError
-from victor_spark.kernels.num import GOLDEN
+from victor_spark.kernels import KEY, num, views
+from victor_spark.kernels import blocks as kernel
 
-Places = npt.NDArray[np.intp]
+Places = npt.NDArray[np.signedinteger]
 
 OF_TEXT: Final = 1
 """The last bit of a text's key; that of a layout is 0."""
@@ -33,7 +34,7 @@ their number, their share of all other pages, and the share of them that has the
 CONSENSUS, N_PAGES, SHARE, REPEATS = range(len(EVIDENCE))
 
 _KIND_BITS: Final = np.uint64(1)
-_IN_LAYOUT: Final = np.uint64(GOLDEN)
+_IN_LAYOUT: Final = np.uint64(num.GOLDEN)
 """An odd number, by which a layout is multiplied before its texts are keyed."""
 
 _SCALE: Final = 1024.0
@@ -51,7 +52,7 @@ _MIN_CONTENT: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """Sums by key: `key` is a hash with its kind in the last bit, each once, in rising order.
+    """Sums by key: `key` is a hash with its kind in the last bit, each once.
 
     `sums` has shape (2, n_keys), rows as in SUMS; log-odds are multiples of 1 / 1024.
     """
@@ -61,6 +62,16 @@ class Contributions:
 
     def __len__(self) -> int:
         return len(self.key)
+
+    def to_bytes(self) -> bytes:
+        """The contribution of one page: its keys, and the log-odds of each."""
+        return b"".join([self.key.tobytes(), self.sums[1].tobytes()])
+
+    @classmethod
+    def from_bytes(cls, stored: bytes) -> "Contributions":
+        """The contribution of one page, as `to_bytes` writes it."""
+        key, log_odds = np.frombuffer(stored, np.int64).reshape(2, -1)
+        return cls(key.view(np.uint64), np.stack([np.ones_like(log_odds), log_odds]))
 
 
 _NOTHING: Final = Contributions(np.empty(0, np.uint64), np.empty((len(SUMS), 0), np.int64))
@@ -75,7 +86,7 @@ class Known:
 
 
 def added(parts: Iterable[Contributions]) -> Contributions:
-    """The sums over all parts, whose keys may be in any order and repeat."""
+    """The sums over all parts, whose keys may repeat; in the order of the keys."""
     rows = [_NOTHING, *parts]
     key, place = np.unique(np.concatenate([part.key for part in rows]), return_inverse=True)
     sums = np.zeros((len(SUMS), len(key)), np.int64)
@@ -149,8 +160,12 @@ def _keys(blocks: Blocks, probabilities: Float64) -> tuple[Places, _Keys]:
     texts = (blocks.letters_hash ^ blocks.class_path * _IN_LAYOUT)[with_text]
     key = np.concatenate([blocks.class_path, texts]) << _KIND_BITS
     key[len(blocks) :] |= np.uint64(OF_TEXT)
-    distinct = _Keys(*np.unique(key, return_index=True, return_inverse=True))
-    return np.concatenate([np.arange(len(blocks)), with_text]), distinct
+    slots = np.empty(2 << len(key).bit_length(), np.int32)
+    table = np.empty((len(num.EQUAL), len(key)), np.int32)
+    n = kernel.number(*views(key), KEY, *views(slots, table))
+    first = table[num.EQUAL_FIRSTS, :n]
+    rows = np.concatenate([np.arange(len(blocks)), with_text])
+    return rows, _Keys(key[first], first, table[num.EQUAL_NUMBER])
 
 
 def _sums(blocks: Blocks, probabilities: Float64, rows: Places, keys: _Keys) -> Int64:

@@ -185,16 +185,16 @@ def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     sites: dict[str, list[Contributions]] = {}
     examples: dict[str, Examples] = {}
     n_waiting = 0
-    for row in second_pass.stored_rows(shard, text=has_examples):
+    for row in second_pass.stored_rows(shard, None if has_examples else [SITE, "scored.sums"]):
         if row["scored"] is None or row[SITE] is None:
             continue
-        page = second_pass.page_of(row)
-        blocks, own = page.page.blocks, page.scores.probabilities
-        found = evidence.contributions(blocks, own)
+        found = Contributions.from_bytes(row["scored"]["sums"])
         sites.setdefault(row[SITE], []).append(found)
         if has_examples:
-            of_keys = zip(found.key.view(np.int64).tolist(), evidence.first_blocks(blocks, own), strict=True)
-            _add_examples(examples.setdefault(row[SITE], {}), blocks, of_keys)
+            page = second_pass.page_of(row)
+            first = evidence.first_blocks(page.page.blocks, page.scores.probabilities)
+            of_keys = zip(found.key.view(np.int64).tolist(), first, strict=True)
+            _add_examples(examples.setdefault(row[SITE], {}), page.page.blocks, of_keys)
         n_waiting += len(found)
         if n_waiting > _N_WAITING:
             yield _summed(sites, examples, schema)

@@ -10,14 +10,17 @@ import numpy as np
 import pyarrow as pa
 
 from victor_spark import pipeline, tables
-from victor_spark.blocks import LABELS, OTHER
+from victor_spark.blocks import LABELS, OTHER, Float32, Float64
 from victor_spark.document import BlockSequence, Document
 from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain, site
+from victor_spark.html.tags import GROUPS
 from victor_spark.preparation import handed_over
-from victor_spark.rendering.plain import needs_html, plain_text
+from victor_spark.rendering.parts import parts
+from victor_spark.rendering.plain import plain_text
 from victor_spark.request import FIRST_PASS, CleanRequest
-from victor_spark.roles import ROLES
+from victor_spark.roles import GROUPS_OF_HEADLINE, ROLES
+from victor_spark.sites.evidence import contributions
 from victor_spark.warc import file_types, reading
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import FIRST, Attempt, Shard
@@ -199,17 +202,33 @@ def _block_structs(page: Any) -> pa.StructArray:
 
 
 def _scored(page: Document, *, is_whole: bool) -> Row:
-    """A scored page; of one without tables and formulas, the plain text needs no html."""
-    blocks, probabilities = page.columns, page.scores.probabilities
-    names = tables.PACKED_WHOLE if is_whole else tables.PACKED
-    scores = {"kept": page.kept, "p_other": probabilities[:, OTHER], "probabilities": probabilities}
-    columns = {name: scores[name] if name in scores else getattr(blocks, name) for name in names}
+    """A scored page; unless it must be whole, with the parts of its html that plain text needs."""
+    blocks, probabilities, html = page.columns, page.scores.probabilities, page.html
+    columns = {name: getattr(blocks, name) for name in (tables.PACKED_WHOLE if is_whole else tables.PACKED)}
+    if is_whole:
+        columns["probabilities"] = probabilities
+    else:
+        html, columns["start"], columns["end"] = parts(blocks, html)
+        columns["hints"] = blocks.hints[STORED_HINTS]
+        columns["p_other"] = probabilities[:, OTHER].astype(np.float32)
+        probabilities = with_other(columns["p_other"])
     return {
         "repairs": page.repairs,
         "text": blocks.text.encode("utf-8", "replace"),
-        "html": page.html.encode("utf-8", "replace") if is_whole or needs_html(blocks, page.html) else b"",
-        "columns": tables.pack(columns),
+        "html": html.encode("utf-8", "replace"),
+        "columns": tables.pack({**columns, "kept": page.kept}),
+        "sums": contributions(blocks, probabilities).to_bytes(),
     }
+
+
+STORED_HINTS: Final = [GROUPS.index(name) for name in ("hidden", *GROUPS_OF_HEADLINE)]
+"""The rows of `Blocks.hints` that decisions and plain text need."""
+
+
+def with_other(other: Float32) -> Float64:
+    """The probabilities of blocks of which P(other) is known."""
+    content = 1.0 - other.astype(np.float64)
+    return np.stack([np.zeros_like(content), content, other], axis=1)
 
 
 class StageTimer:

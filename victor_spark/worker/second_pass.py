@@ -4,7 +4,7 @@ The first pass leaves block rows (`tables.SCORED`): of a page that a cleaner has
 columns of `Blocks`. All other pages have none; their rows are final.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from victor_spark.document import Document
 from victor_spark.errors import OutputError, one_line
 from victor_spark.extractors import victor
 from victor_spark.html.tags import GROUPS
-from victor_spark.kernels.num import ELEMENTS, NAMED_ELEMENTS
+from victor_spark.kernels.num import ELEMENTS, NAMED_ELEMENTS, NO_HINT
 from victor_spark.pipeline import Scored
 from victor_spark.request import CleanRequest
 from victor_spark.sites import evidence
@@ -29,12 +29,11 @@ from victor_spark.sites.table import KEYED, SUMS, Sites
 from victor_spark.tables import SITE
 from victor_spark.warc import storage
 from victor_spark.warc.shard import Attempt, Place, Shard
-from victor_spark.worker.rows import Row, StageTimer, Work, decided
+from victor_spark.worker.rows import STORED_HINTS, Row, StageTimer, Work, decided, with_other
 
-_N_ROWS: Final = {"hints": len(GROUPS), "elements": len(ELEMENTS), "named_elements": len(NAMED_ELEMENTS)}
-"""How many rows columns have that are tables; packed, the rows follow each other."""
+_N_ROWS: Final = {"elements": len(ELEMENTS), "named_elements": len(NAMED_ELEMENTS)}
+"""How many rows columns have that are tables, not one per block; packed, the rows follow each other."""
 
-_NEEDED: Final = (SITE, "title", "url", "language", "language_score", "content_charset")
 _N_PAGES: Final = 64
 _BATCH_BYTES: Final = 32 << 20
 """The most pages, and bytes of them, that are read at a time."""
@@ -47,7 +46,7 @@ def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     column = batch.column("scored")
     for number, row in enumerate(batch.drop_columns(["scored"]).to_pylist()):
         row["scored"] = scored = column[number].as_py()
-        if scored is not None:
+        if scored is not None and "columns" in scored:
             scored |= tables.unpack(scored.pop("columns"))
         yield row
 
@@ -55,19 +54,19 @@ def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
 def page_of(row: Mapping[str, Any]) -> Scored:
     """The scored page of a row that has one; columns that were not stored are 0."""
     stored = row["scored"]
-    text = stored.get("text") or ""
+    text, n = stored["text"] or "", len(stored["kept"])
     columns = {}
     for name in COLUMNS.keys() & stored.keys():
         values, n_rows = stored[name], _N_ROWS.get(name)
         columns[name] = values.reshape(n_rows, -1) if n_rows else values
-    columns["points"] = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    blocks = Blocks(**{**zeros(len(stored["kept"])), **columns}, text=text, title=row["title"])
+    hints = np.full((len(GROUPS), n), NO_HINT, dtype=np.uint8)
+    hints[slice(None) if "probabilities" in stored else STORED_HINTS] = stored["hints"].reshape(-1, n)
+    columns |= {"hints": hints, "points": np.frombuffer(text.encode("utf-32-le"), np.uint32)}
+    blocks = Blocks(**{**zeros(n), **columns}, text=text, title=row["title"])
     if "probabilities" in stored:
         scores = victor.scores(stored["probabilities"].reshape(-1, len(LABELS)), blocks)
     else:
-        other = stored["p_other"].astype(np.float64)
-        probabilities = np.stack([np.zeros_like(other), 1.0 - other, other], axis=1)
-        scores = Scores(probabilities, stored["kept"], row.get("expected_f1"))
+        scores = Scores(with_other(stored["p_other"]), stored["kept"], row.get("expected_f1"))
     return Scored(
         Page((stored.get("html") or b"").decode(), blocks, row["url"], row["title"], row["language"]),
         scores,
@@ -77,8 +76,8 @@ def page_of(row: Mapping[str, Any]) -> Scored:
     )
 
 
-def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
-    """The rows of a file of scored pages; without `text`, only what sums need. OutputError if damaged."""
+def stored_rows(shard: Shard, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of a file of scored pages, or of these columns of it. OutputError if it is damaged."""
     try:
         with storage.open_file(shard.path) as opened:
             file = pq.ParquetFile(opened)
@@ -87,10 +86,9 @@ def stored_rows(shard: Shard, *, text: bool = True) -> Iterator[dict[str, Any]]:
                 raise OutputError(f"{UNREADABLE}: {shard.path}: they are of version {version}")
             if file.schema_arrow.field("scored").type != tables.SCORED.type:
                 raise OutputError(f"{UNREADABLE}: {shard.path}: another version wrote them")
-            kept = None if text else [*_NEEDED, "scored.columns"]
             for group in range(file.num_row_groups):
                 n = _n_pages(file.metadata.row_group(group))
-                for batch in file.iter_batches(n, row_groups=[group], columns=kept, use_threads=False):
+                for batch in file.iter_batches(n, row_groups=[group], columns=columns, use_threads=False):
                     yield from rows(batch)
     except (OSError, ValueError, pa.ArrowException) as error:
         # It is our own file: the task fails, and Spark repeats it.

@@ -1,0 +1,72 @@
+"""The parts of a page's html that plain text depends on: the same text as with the whole page."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.documents import document
+from victor_spark.document import Document
+from victor_spark.rendering.parts import parts
+from victor_spark.rendering.plain import plain_text
+
+PIECES = (
+    "<p>|</p>|<div>|</div>|<b>|</b>|<table>|</table>|<tr>|<td>|<td colspan=2>|<th>|<thead>|<h2>|</h2>|[|#|a"
+    "|b c|.|some words of a longer line that no short rule takes for a name|<a href=/x>|</a>|<blockquote>"
+    "|</blockquote>|<span style='display:none'>|<span>|</span>|<a hidden href=/y>|<td hidden>|<li>|<cite>"
+    "|<tr style='display: none'>|<span class=mw-editsection>|</cite>|<q>|</q>|<sup>|</sup>|2|10|<pre>|</pre>"
+    "|\n|<ruby>|<rt>|</ruby>|<img class=math alt='x^2'>|<img alt='\\frac12'>|<div role=table>|<div role=row>"
+    "|<div role=cell>|<br>|&lt;b>|<table><tr><th>A<th>B<tr><td>1<td>2</table>|é|漢字"
+    "|<table><tr><td>a<td><p>b<p>c</table>"
+)
+
+
+def same(page: Document, kept: object) -> None:
+    blocks, kept = page.columns, np.array(kept, dtype=bool) & ~page.columns.left_out
+    html, start, end = parts(blocks, page.html)
+    stored = replace(blocks, start=start, end=end, name_words=blocks.name_words[:0])
+    assert plain_text(stored, kept, html) == plain_text(blocks, kept, page.html)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    pieces=st.lists(st.sampled_from(PIECES.split("|")), max_size=40),
+    chosen=st.lists(st.booleans(), min_size=40, max_size=40),
+)
+def test_plain_text_of_the_parts_is_that_of_the_page(pieces: list[str], chosen: list[bool]) -> None:
+    page = document(f"<body>{''.join(pieces)}")
+    n = len(page.columns)
+    same(page, np.resize(chosen, n))
+    same(page, np.ones(n))
+
+
+@pytest.mark.parametrize(
+    ("source", "needed"),
+    [
+        ("<p>a <span>b</span></p>", ""),
+        ("<table><tr><td>a<table><tr><td>b<td>c<tr><td>d<td>e</table></table>", "<td>b</td>"),
+        ("<p>a <span style='display:none'>b</span> c</p><div>d</div>", "<span style='display:none'>b</span>"),
+        ("<blockquote><p><cite>Anna</cite>said</p></blockquote>", "<cite>Anna</cite>s"),
+    ],
+)
+def test_the_parts_are_short(source: str, needed: str) -> None:
+    page = document(source + "<p>text</p>" * 99)
+    html, *_ = parts(page.columns, page.html)
+    assert needed.replace("'", '"') in html
+    assert len(html) < 150
+
+
+def test_blocks_before_the_parts_are_not_hidden_by_them() -> None:
+    """A hidden element that is too long ends within its part, which then has no end tag."""
+    page = document(f"<p><b class=hidden>a</b> b</p><p>c <span hidden>d{' long' * 500}")
+    same(page, np.ones(len(page.columns)))
+    assert len(parts(page.columns, page.html)[0]) < 2100
+
+
+def test_a_page_of_many_hidden_elements_is_cut_in_linear_time() -> None:
+    """10,000 of them, one inside another or beside it: quadratic time would be minutes."""
+    for end in ("", "</span>"):
+        page = document("<p>" + f"a <span hidden>b{end} c" * 10_000)
+        same(page, np.ones(len(page.columns)))
