@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from victor_spark import pipeline, tables
-from victor_spark.blocks import LABELS, OTHER, Float32, Float64
+from victor_spark.blocks import LABELS, OTHER, TEXT, Float32, Float64
 from victor_spark.document import BlockSequence, Document
 from victor_spark.errors import ShardError
 from victor_spark.hosts import host_name, registered_domain, site
@@ -227,8 +227,10 @@ STORED_HINTS: Final = [GROUPS.index(name) for name in ("hidden", *GROUPS_OF_HEAD
 
 def with_other(other: Float32) -> Float64:
     """The probabilities of blocks of which P(other) is known."""
-    content = 1.0 - other.astype(np.float64)
-    return np.stack([np.zeros_like(content), content, other], axis=1)
+    found = np.zeros((len(other), len(LABELS)))
+    found[:, OTHER] = other
+    found[:, TEXT] = 1.0 - found[:, OTHER]
+    return found
 
 
 class StageTimer:
