@@ -6,6 +6,7 @@ from functools import cache, cached_property
 from html import unescape
 from itertools import islice
 from typing import Any, Final
+from weakref import proxy
 
 import numpy as np
 import numpy.typing as npt
@@ -120,7 +121,7 @@ class Structure:
         self.kept[:] = kept
         self.sums = np.empty((len(num.UP_TO), n + 1), dtype=np.int32)
         self._walk = Walk(
-            self,
+            proxy(self),  # no cycle: the arrays are freed with the page
             np.empty((len(num.ELEMENT), 256 + len(html) // 64), dtype=np.int32),
             np.empty((len(num.NODE), 256 + 4 * n), dtype=np.int32),
             *views(code_points(html), self.points, *_tables(), blocks.start, blocks.end),
