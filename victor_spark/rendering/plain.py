@@ -126,7 +126,7 @@ def _read_mathml(blocks: Blocks, changed: Blocks, page: Structure, texts: dict[i
 def _read_stated(changed: Blocks, page: Structure, around_maths: Bool, texts: dict[int, list[str]]) -> None:
     """Does the same for formulas whose LaTeX the page states, or that MathJax 2 has drawn."""
     s = page.s
-    for match in re.finditer(formulas.STATING, page.html):
+    for match in re.finditer(formulas.STATING, page.html if page.keeps_marked(MARK["math"]) else ""):
         row = after = first_from(s.start, match.start())
         if found := formulas.drawn(match[0]):
             row -= 1
@@ -152,8 +152,10 @@ def _read_images(
     Returns the formulas that begin a line, by the first block of the line; they belong before its text.
     """
     s = page.s
-    rows_of_images = np.flatnonzero((s.kind == KIND["img"]) & ~around_maths).tolist()
-    images = [(row, found) for row in rows_of_images if (found := page.formula_of_image(row))]
+    rows_of_images = np.flatnonzero((s.kind == KIND["img"]) & ~around_maths)
+    is_beside = np.concatenate([page.kept, [0]]) | np.concatenate([[0], page.kept])  # kept text
+    rows_beside = rows_of_images[is_beside[s.first[rows_of_images]] != 0].tolist()
+    images = [(row, found) for row in rows_beside if (found := page.formula_of_image(row))]
     before: dict[int, list[str]] = {}
     blocks_around: list[int] = []  # the innermost block-level element of each one
     if images:

@@ -132,6 +132,7 @@ class Structure:
         )
         # Of an element, by its row: its marks as bits, its start tag; and what shows all of it.
         self.marks, self.tag, self.keep = self._walk.marks, self._walk.tag, self._walk.keep
+        self.keeps_marked = self._walk.keeps_marked
         elements, rows = self._walk.scan()
         self.s = Elements(*elements)
         self._find_roles(rows)

@@ -347,6 +347,14 @@ class Walk:
         for b in range(self.first[row], self.last_of[row]):
             self.kept[b + 1] = kept
 
+    def keeps_marked(self, mark: cython.int) -> cython.bint:
+        """Whether an element with a mark has kept text."""
+        self.count()
+        for row in range(self.n_elements):
+            if self._has_kept(row) and self.marks(row) & mark:
+                return True
+        return False
+
     def count(self) -> cython.void:
         """Fills `sums` from `kept`."""
         n_kept: cython.int = 0
