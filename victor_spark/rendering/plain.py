@@ -13,7 +13,7 @@ from victor_spark.blocks import CODE, Blocks, Bool, first_from
 from victor_spark.html.tags import has
 from victor_spark.rendering import formulas
 from victor_spark.rendering.num import KIND
-from victor_spark.rendering.shown import assembled, in_lines, shown, with_texts
+from victor_spark.rendering.shown import assembled, may_be_hidden, shown, with_texts
 from victor_spark.rendering.structure import MARK, Structure, columns_of
 
 
@@ -35,7 +35,7 @@ def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
 def needs_html(blocks: Blocks, html: str) -> bool:
     """Whether plain text depends on the html of the page: because of tables, formulas or `shown`."""
     named = any(has(blocks, name) for name in ("sup", "q", "cite"))
-    is_read = named or (blocks.td_group > 0).any() or in_lines(blocks, ~blocks.left_out)
+    is_read = named or (blocks.td_group > 0).any() or may_be_hidden(blocks, ~blocks.left_out)
     return bool(is_read) or has_formulas(blocks, html)
 
 

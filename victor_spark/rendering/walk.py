@@ -30,6 +30,8 @@ _LONGEST_NUMBER = cython.declare(cython.int, 5)  # of a list item
 _LONGEST_BARE_TAG = cython.declare(cython.int, 12)  # a tag with a number or span is longer
 _LONGEST_BEFORE_BOX = cython.declare(cython.int, 200)  # the markup between an item's tag and its check box
 _MOST_BEFORE_BOX = cython.declare(cython.Py_ssize_t, 2)  # elements between the two
+_LONGEST_SIGN = cython.declare(cython.int, 3)
+_FEWEST_LETTERS = cython.declare(cython.int, 3)  # of words that complete a paragraph: a mark has fewer
 _END = cython.declare(cython.int, 2147483647)  # a position after the html
 # The least ratios of kept characters:
 _HALF_RATIO = cython.declare(cython.double, 0.5)  # in what is completed, and around what is shown
@@ -1109,13 +1111,18 @@ class Walk:
 
 def complete(
     paragraph: cython.const[cython.int][::1],
-    sizes: cython.const[cython.int][::1],
-    inside: cython.const[cython.uchar][::1],
-    at_ends: cython.const[cython.uchar][::1],
+    text_start: cython.const[cython.int][::1],
+    text_end: cython.const[cython.int][::1],
+    n_words: cython.const[cython.int][::1],
+    n_letters: cython.const[cython.int][::1],
+    left_out: cython.const[cython.uchar][::1],
     kept: cython.uchar[::1],
+    *,
+    with_ends: cython.bint,
 ) -> None:
-    """Completes paragraphs. If half of a paragraph is kept, its blocks `inside` between kept blocks are kept;
-    if three quarters are, its blocks `at_ends`, too. `sizes`: the lengths of the blocks' texts.
+    """Completes paragraphs. If half of a paragraph is kept, its blocks between kept blocks are kept; if three
+    quarters are, those at its ends, too: all (`with_ends`) or punctuation only. Left-out blocks are not
+    kept for that, nor are words with few letters, such as [1].
     """
     first: cython.Py_ssize_t = 0
     after: cython.Py_ssize_t = 0
@@ -1126,13 +1133,75 @@ def complete(
         low: cython.Py_ssize_t = n
         high: cython.Py_ssize_t = 0
         while after < n and paragraph[after] == paragraph[first]:
-            size += sizes[after]
+            size += text_end[after] - text_start[after]
             if kept[after]:
-                shown += sizes[after]
+                shown += text_end[after] - text_start[after]
                 low, high = min(low, after), after
             after += 1
         is_most = shown >= _ENDS_RATIO * size
         for b in range(first, after if shown and shown >= _HALF_RATIO * size else first):
-            if (inside[b] and low < b < high) or (is_most and at_ends[b]):
-                kept[b] = 1
+            if not left_out[b] and (n_words[b] == 0 or n_letters[b] >= _FEWEST_LETTERS):
+                if low < b < high or (is_most and (with_ends or n_words[b] == 0)):
+                    kept[b] = 1
         first = after
+
+
+def in_lines(
+    hints: cython.const[cython.uchar][::1],
+    heading_level: cython.const[cython.int][::1],
+    paragraph: cython.const[cython.int][::1],
+    td_group: cython.const[cython.int][::1],
+    text_start: cython.const[cython.int][::1],
+    points: cython.const[cython.uint][::1],
+    left_out: cython.const[cython.uchar][::1],
+    kept: cython.const[cython.uchar][::1],
+) -> list[int]:
+    """Blocks, kept or in a cell, that an element around them may hide, in a cell or a paragraph with others.
+
+    `hints`: how many elements up the nearest one is that a word or its style says to be hidden.
+    """
+    found: list[int] = []
+    n: cython.Py_ssize_t = paragraph.shape[0]
+    for b in range(n):
+        by_style = hints[b] <= at.MOST_UP
+        in_cell = td_group[b] > 0
+        if (by_style or heading_level[b]) and (kept[b] or in_cell) and not left_out[b]:
+            among_others = (b > 0 and paragraph[b - 1] == paragraph[b]) or (
+                b + 1 < n and paragraph[b + 1] == paragraph[b]
+            )
+            if (by_style and (in_cell or among_others)) or (
+                among_others and points[text_start[b]] == ord("[")
+            ):
+                found.append(b)
+    return found
+
+
+def short_with(
+    signs: cython.const[cython.uchar][::1],
+    text_start: cython.const[cython.int][::1],
+    text_end: cython.const[cython.int][::1],
+    points: cython.const[cython.uint][::1],
+    kept: cython.const[cython.uchar][::1],
+) -> list[int]:
+    """Kept blocks of few characters that begin with one of some signs."""
+    n_blocks: cython.Py_ssize_t = text_start.shape[0]
+    return [
+        b
+        for b in range(n_blocks)
+        if kept[b] and text_end[b] - text_start[b] <= _LONGEST_SIGN and is_one(signs, points[text_start[b]])
+    ]
+
+
+def places_of(
+    characters: cython.const[cython.uchar][::1], points: cython.const[cython.uint][::1]
+) -> list[int]:
+    """Where some characters stand in a text."""
+    n_points: cython.Py_ssize_t = points.shape[0]
+    return [i for i in range(n_points) if is_one(characters, points[i])]
+
+
+@cython.cfunc
+@cython.inline
+def is_one(characters: cython.const[cython.uchar][::1], c: cython.uint) -> cython.bint:
+    """Whether a character is one of `characters`: 1 for each of them, up to the last."""
+    return c < characters.shape[0] and characters[c] != 0
