@@ -99,27 +99,37 @@ def _with_collapsed(
     n: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """Writes a block's text; a run of white space becomes a space, or its line breaks with `keeps_lines`."""
-    was_white = False
-    n_lines: cython.Py_ssize_t = 0
-    for i in range(start, end):
+    was_white: cython.int = 0
+    i: cython.Py_ssize_t = start
+    while i < end:
         c = points[i]
-        if c < num.N_CODE_POINTS and (properties[c] & num.CLASS_MASK) == num.WHITE:
-            was_white = True
-            n_lines += c == ord("\n")
-            continue
-        if was_white:
-            if n_lines and keeps_lines:
+        white: cython.int = _is_white(c, properties)
+        if c == ord("\n"):
+            n -= was_white
+            n_lines: cython.Py_ssize_t = 0
+            while i < end and _is_white(points[i], properties):
+                n_lines += points[i] == ord("\n")
+                i += 1
+            if i < end and keeps_lines:
                 for _ in range(n_lines):
                     out[n] = ord("\n")
                     n += 1
-            elif not (n_lines and n and is_wide(c) and is_wide(out[n - 1])):
+            elif i < end and not (n and is_wide(points[i]) and is_wide(out[n - 1])):
                 out[n] = ord(" ")
                 n += 1
-            was_white = False
-            n_lines = 0
-        out[n] = c
-        n += 1
-    return n
+            was_white = 0
+            continue
+        out[n] = ord(" ") if white else c  # without branches, which no processor would foresee
+        n += 1 - (white & was_white)
+        was_white = white
+        i += 1
+    return n - was_white
+
+
+@cython.cfunc
+@cython.inline
+def _is_white(c: cython.uint, properties: cython.const[cython.uchar][::1]) -> cython.bint:
+    return c < num.N_CODE_POINTS and (properties[c] & num.CLASS_MASK) == num.WHITE
 
 
 @cython.cfunc

@@ -143,7 +143,8 @@ class Walk:
     def scan(self) -> Any:
         """The elements, and the rows of those that may state their kind by a role, or by a class of Word."""
         stated: list[int] = []
-        n: cython.Py_ssize_t = self.html.shape[0]
+        html = self.html
+        n: cython.Py_ssize_t = html.shape[0]
         i: cython.Py_ssize_t = 0
         block: cython.Py_ssize_t = 0
         depth: cython.Py_ssize_t = 0
@@ -152,7 +153,7 @@ class Walk:
         while True:
             if block < self.n_blocks and self.start[block] == i:
                 i = self.block_end[block]
-            while i < n and self.html[i] != ord("<"):
+            while i < n and html[i] != ord("<"):
                 i += 1
             if i >= n:
                 break
@@ -160,21 +161,21 @@ class Walk:
             while block < self.n_blocks and self.start[block] < begin:
                 block += 1
             i += 1
-            if i < n and self.html[i] == ord("/"):
+            if i < n and html[i] == ord("/"):
                 # In MathML, elements with the names of void ones have an end tag.
                 if depth > 0 and not (has_math and at.KIND_OTHER < self._kind_of(i + 1) <= at.KIND_INPUT):
                     depth -= 1
                     self.stop[self.stack[depth]] = cython.cast(cython.int, begin)
                     self.last_of[self.stack[depth]] = cython.cast(cython.int, block)
-                while i < n and self.html[i] != ord(">"):
+                while i < n and html[i] != ord(">"):
                     i += 1
                 i += 1
                 continue
-            if i >= n or self.html[i] == ord(">") or self.html[i] == ord("!"):
+            if i >= n or html[i] == ord(">") or html[i] == ord("!"):
                 continue
             kind = self._kind_of(i)
-            while i < n and self.html[i] != ord(">"):
-                if self.html[i] == ord("=") and self._states_role(i):
+            while i < n and html[i] != ord(">"):
+                if html[i] == ord("=") and self._states_role(i):
                     stated.append(row)
                 i += 1
             i += 1
