@@ -21,7 +21,7 @@ from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.links import attribute
 from victor_spark.rendering.num import KIND, N_END, N_OP, UP_TO_SIZE, Elements
 from victor_spark.rendering.shown import assembled
-from victor_spark.rendering.walk import Walk
+from victor_spark.rendering.walk import Walk, names_one
 
 OP: Final = {name: place for place, name in enumerate(num.OPS)}
 MARK: Final = {name: 1 << bit for bit, name in enumerate(num.MARKS)}
@@ -69,8 +69,10 @@ _ROLES: Final = {
 """The kinds of elements without a tag of their own by ARIA's role."""
 _WORD: Final = ' class="MsoListParagraph'
 _WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
-_NAMES_OF_ROLES: Final = list(map(fnv1a, "columnheader rowgroup gridcell heading listitem".split()))
-_NAMES_OF_ASIDES: Final = list(map(fnv1a, "footnote sidenote marginnote".split()))
+_NAMES_OF_ROLES, _NAMES_OF_ASIDES = (
+    np.array([fnv1a(word) for word in words.split()], dtype=np.uint32)
+    for words in ("columnheader rowgroup gridcell heading listitem", "footnote sidenote marginnote")
+)
 """Hashes of words of class and role, of which a page with such elements has one."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
 _NOT_IN_ITEMS: Final = [KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()]
@@ -141,7 +143,7 @@ class Structure:
     def _find_roles(self, rows: list[int]) -> None:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
-        has_roles = rows and any((self.blocks.name_words == word).any() for word in _NAMES_OF_ROLES)
+        has_roles = rows and names_one(*views(self.blocks.name_words, _NAMES_OF_ROLES))
         for row in rows:
             tag = self.tag(row)
             name = attribute(tag, "role") if has_roles else ""
@@ -158,7 +160,7 @@ class Structure:
         """The nodes: num.NODE."""
         if labels := self._walk.choose():
             self.footnotes = footnotes.footnotes(self, np.array(labels))
-        if any((self.blocks.name_words == word).any() for word in _NAMES_OF_ASIDES):
+        if names_one(*views(self.blocks.name_words, _NAMES_OF_ASIDES)):
             self.footnotes = footnotes.with_asides(self, self.footnotes)
         if (found := self.footnotes) is not footnotes.NONE:
             for name in ("notes", "refs", "back", "asides"):

@@ -1201,6 +1201,15 @@ def places_of(
     return [i for i in range(n_points) if is_one(characters, points[i])]
 
 
+def names_one(name_words: cython.const[cython.uint][::1], wanted: cython.const[cython.uint][::1]) -> bool:
+    """Whether a page has an element with one of some words, all as hashes."""
+    for i in range(name_words.shape[0]):
+        for k in range(wanted.shape[0]):
+            if name_words[i] == wanted[k]:
+                return True
+    return False
+
+
 @cython.cfunc
 @cython.inline
 def is_one(characters: cython.const[cython.uchar][::1], c: cython.uint) -> cython.bint:
