@@ -82,8 +82,6 @@ _NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)
 _LONGEST_MARKUP: Final = 20_000
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 _MOST_TABLES: Final = 3_000
-_MOST_NESTED: Final = 10
-"""The most tables in the cells of a data table: a table with more is the layout of the page."""
 _CALLOUTS: Final = {
     "NOTE": "note info information abstract question primary",
     "TIP": "tip hint success check",
@@ -230,7 +228,7 @@ class Structure:
     def is_data(self, table: int) -> bool:
         """Whether a table holds data, not the layout of the page."""
         if table not in self._tables:
-            self._tables[table] = len(self._tables) < _MOST_TABLES and self._is_data(table)
+            self._tables[table] = len(self._tables) < _MOST_TABLES and self._walk.holds_data(table)
         return self._tables[table]
 
     def cells(self, table: int) -> npt.NDArray[np.intp]:
@@ -241,28 +239,6 @@ class Structure:
         for nested in np.flatnonzero(kinds == KIND["table"]).tolist():
             kinds[nested : s.after(nested + inside.start) - inside.start] = KIND["other"]
         return np.flatnonzero((kinds == KIND["td"]) | (kinds == KIND["th"])) + inside.start
-
-    def _is_data(self, table: int) -> bool:
-        s = self.s
-        tag = self.tag(table)
-        counts = np.bincount(s.kind[table + 1 : s.after(table)], minlength=len(KIND)).tolist()
-        if 'role="presentation"' in tag or 'role="none"' in tag or counts[KIND["table"]] > _MOST_NESTED:
-            return False
-        cells = self.cells(table)
-        rows, n_cells = s.parent[cells], len(cells)
-        if not n_cells or rows[0] == rows[-1]:  # nothing, or one row
-            return False
-        if not (rows[1:] == rows[:-1]).any() and not (counts[KIND["thead"]] and counts[KIND["th"]] == 1):
-            return False  # one cell a row
-        n_inside = counts[KIND["p"]] + counts[KIND["li"]]
-        headings = sum(counts[KIND["h1"] : KIND["h6"] + 1])
-        has_header = (s.kind[cells] == KIND["th"]).any()
-        is_short = not headings and n_inside <= 1.5 * n_cells and self.size(table) <= 250 * n_cells
-        if counts[KIND["table"]]:  # in its cells: what is in them is the smaller part
-            return bool(has_header) and is_short and counts[KIND["td"]] + counts[KIND["th"]] < 2 * n_cells
-        if has_header or counts[KIND["caption"]] or counts[KIND["thead"]]:
-            return not (headings and n_inside > n_cells)
-        return is_short
 
     def link(self, row: int) -> int:
         """The address of a link; -1: it leads nowhere."""

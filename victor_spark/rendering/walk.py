@@ -24,6 +24,7 @@ _LONGEST_ITEM = cython.declare(cython.int, 2000)  # of a list item that is compl
 _LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown because it follows kept text
 _LONGEST_CAPTION = cython.declare(cython.int, 300)
 _LONGEST_CELL = cython.declare(cython.int, 100)  # the mean in a table whose rows are completed
+_MOST_NESTED = cython.declare(cython.int, 10)  # tables in cells of a data table; one with more is the layout
 _SHORT_LABEL = cython.declare(cython.int, 6)  # one shorter than that, if it begins with a letter
 _LONGEST_TOOL_BAR = cython.declare(cython.int, 30)  # above code
 _LONGEST_NUMBER = cython.declare(cython.int, 5)  # of a list item
@@ -344,6 +345,58 @@ class Walk:
                 if self.kind[inside] == at.KIND_TR and size <= _LONGEST_CELL * n_cells:
                     if self._kept_size(inside) >= _TABLE_RATIO * self._size(inside) > 0:
                         self.keep(inside)
+
+    def holds_data(self, table: cython.Py_ssize_t) -> cython.bint:
+        """Whether a table holds data, not the layout of the page."""
+        tag = self.tag(table)
+        if 'role="presentation"' in tag or 'role="none"' in tag:
+            return False
+        n_tables: cython.int = 0
+        n_cells: cython.int = 0  # without those of tables in cells
+        n_rows: cython.int = 0
+        n_all_cells: cython.int = 0
+        n_headers: cython.int = 0
+        n_headings: cython.int = 0
+        n_inside: cython.int = 0
+        n_above: cython.int = 0  # thead and caption
+        has_head: cython.bint = False
+        has_header: cython.bint = False
+        first: cython.int = -1  # row with cells
+        parent: cython.int = -1
+        nested: cython.int = -1  # the end of the last table in a cell
+        row: cython.Py_ssize_t = table + 1
+        while row < self.n_elements and self.begin[row] < self.stop[table]:
+            kind = self.kind[row]
+            if kind == at.KIND_TABLE:
+                n_tables += 1
+                if n_tables > _MOST_NESTED:
+                    return False
+                nested = max(nested, self.stop[row])
+            elif kind == at.KIND_TD or kind == at.KIND_TH:
+                n_all_cells += 1
+                n_headers += kind == at.KIND_TH
+                if self.begin[row] >= nested:
+                    has_header = has_header or kind == at.KIND_TH
+                    n_cells += 1
+                    n_rows += self.parent[row] != parent
+                    parent = self.parent[row]
+                    first = parent if n_cells == 1 else first
+            elif kind == at.KIND_P or kind == at.KIND_LI:
+                n_inside += 1
+            elif kind == at.KIND_CAPTION or kind == at.KIND_THEAD:
+                n_above += 1
+                has_head = has_head or kind == at.KIND_THEAD
+            else:
+                n_headings += self._is_heading(row)
+            row += 1
+        if first == parent or (n_rows == n_cells and not (has_head and n_headers == 1)):
+            return False  # nothing, one row, or one cell a row
+        is_short = not n_headings and n_inside <= 1.5 * n_cells and self._size(table) <= 250.0 * n_cells
+        if n_tables:  # in its cells: what is in them is the smaller part
+            return has_header and is_short and n_all_cells < 2 * n_cells
+        if has_header or n_above:
+            return not (n_headings and n_inside > n_cells)
+        return is_short
 
     def keep(self, row: cython.Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
         """Shows all blocks of an element, or (`kept` 0) none of them."""
