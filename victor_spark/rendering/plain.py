@@ -23,7 +23,7 @@ def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
     With the page's canonical `html`, rows of data tables are lines with tabs, and a formula stands once.
     """
     kept = kept & (blocks.text_end > blocks.text_start)  # templates may cover all of a block
-    if html is not None and kept.any():
+    if html is not None:
         blocks, kept = shown(blocks, kept, html, plain=True)
         if (kept & (blocks.td_group > 0)).any() or has_formulas(blocks, html):
             page = Structure(html, blocks, kept)
@@ -210,7 +210,7 @@ def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
                     n_tabs = column - last_column
                     space_before[block] = 1 + n_tabs if n_tabs else max(begins, space_before[block])
                 last_column, row, before = column, s.parent[cell], block
-    return replace(blocks, paragraph=paragraph, space_before=space_before)
+    return replace(blocks, paragraph=paragraph, space_before=space_before) if done else blocks
 
 
 def paragraphs(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[str, str]]:

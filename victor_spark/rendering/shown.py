@@ -14,7 +14,7 @@ import numpy as np
 
 from victor_spark.blocks import Blocks, Bool, first_from
 from victor_spark.html.characters import properties
-from victor_spark.html.tags import BIT, GROUPS, has
+from victor_spark.html.tags import BIT, GROUPS, has, inside
 from victor_spark.kernels import assemble, code_points, text_of, views
 from victor_spark.rendering.num import MOST_UP
 from victor_spark.rendering.walk import complete, in_lines, places_of, short_with
@@ -81,7 +81,7 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     texts = dict(_powers(blocks, kept, html)) if plain and has(blocks, "sup") else {}
     if has(blocks, "q"):
         _quote(blocks, kept, html, texts)
-    if has(blocks, "cite"):
+    if has(blocks, "cite") and inside(blocks, "blockquote").any():
         blocks = _with_cites_apart(blocks, html)
     hidden = [*_hidden(blocks, kept, html), *_signs(blocks, kept)]
     if places := [] if blocks.text.isascii() else places_of(*views(_IS_INVISIBLE, blocks.points)):
@@ -118,7 +118,9 @@ def _text(blocks: Blocks, row: int) -> str:
 
 def _powers(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int, str]]:
     """The blocks that are powers of what stands before them, with a sign of it; other numbers apart."""
-    for match in _RAISED.finditer(html):
+    rows = kept.nonzero()[0]
+    after = int(blocks.start[rows[-1] + 1]) if rows[-1] + 1 < len(blocks) else len(html)
+    for match in _RAISED.finditer(html, int(blocks.start[rows[0]]), after):
         row = first_from(blocks.start, match.start(2))
         if not 0 < row < len(blocks) or blocks.start[row] != match.start(2) or blocks.space_before[row]:
             continue
@@ -156,12 +158,12 @@ def _quote(blocks: Blocks, kept: Bool, html: str, texts: dict[int, str]) -> None
 
 def _with_cites_apart(blocks: Blocks, html: str) -> Blocks:
     """The blocks with a space before those that follow a `cite` at the beginning of a quote."""
-    space_before, inside = blocks.space_before.copy(), BIT["blockquote"]
+    space_before, in_quote = blocks.space_before.copy(), BIT["blockquote"]
     for match in _GLUED_CITE.finditer(html):
         row = first_from(blocks.start, match.end())
         first = first_from(blocks.start, html.rfind("<cite", 0, match.start()))
         begins = first == 0 or blocks.paragraph[first - 1] != blocks.paragraph[min(first, row)]
-        if first < row < len(blocks) and begins and int(blocks.containers[row]) & inside:
+        if first < row < len(blocks) and begins and int(blocks.containers[row]) & in_quote:
             space_before[row] = max(space_before[row], 1)
     return replace(blocks, space_before=space_before)
 

@@ -75,7 +75,7 @@ _NAMES_OF_ROLES, _NAMES_OF_ASIDES = (
 )
 """Hashes of words of class and role, of which a page with such elements has one."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
-_NOT_IN_ITEMS: Final = [KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()]
+_NOT_IN_ITEMS: Final = frozenset(KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split())
 _MOST_OF_TOOL_BAR: Final = 40
 """The most elements of a listing before those of its code."""
 _NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)]")
@@ -150,7 +150,7 @@ class Structure:
                 if name == "heading":
                     kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
                 inside = s.kind[row + 1 : s.after(row)]
-                if kind != KIND["li"] or not np.isin(inside, _NOT_IN_ITEMS).any():
+                if kind != KIND["li"] or _NOT_IN_ITEMS.isdisjoint(inside.tolist()):
                     s.kind[row] = kind
 
     @cached_property
