@@ -119,7 +119,7 @@ _LAZY: Final = (
 _LAZY_FIRST: Final = tuple(f" {name}=" for name in _LAZY[:4])
 _SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset", "data-sizes-srcset")
 _PLACEHOLDER: Final = re.compile(
-    r"(?:(?<![^/])|[_-])(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)(?:[._-]?\d+)*+\.(?:gif|png|svg|jpe?g)",
+    r"(?<![^/_-])(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)(?:[._-]?\d+)*+\.(?:gif|png|svg|jpe?g)",
     re.IGNORECASE,
 )
 _TRACKERS: Final = ("doubleclick", "scorecardresearch", "gravatar.com")
@@ -127,7 +127,9 @@ _TRACKING: Final = re.compile(
     r"/(?:(?:pixel|beacon|track|count(?:er)?)s?[./?]|stats?(?:\.(?!png|jpe?g|svg)|\?)"
     r"|(?:smil(?:e|ey|ie)s?|emojis?|emoticons?|icons?|buttons?)/|(?:icon|btn|spacer|bullet|arrow|smiley)[\w-]*\.)"
 )
-_BUTTON: Final = re.compile(r"(?:Button|[_-](?:icon|btn|button))\.(?:gif|png|svg)")
+_BUTTON: Final = re.compile(
+    r"\.(?:(?<=Button\.)|(?<=[_-]icon\.)|(?<=[_-]btn\.)|(?<=[_-]button\.))(?:gif|png|svg)"
+)
 _IMAGE_NAME: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORECASE)
 _SMALLEST: Final = 33
 _SIZE: Final = re.compile(r"\s*(\d{1,6})(?:px|\s*$|\.)")

@@ -224,20 +224,21 @@ class Walk:
         if found >= 0:
             return found
         found = 0
+        html = self.html
         i: cython.Py_ssize_t = self.begin[row]
         end: cython.Py_ssize_t = self.inner[row] - 1
         name: cython.uint
         word: cython.uint
         while i < end:
-            if self.html[i] != ord("=") or self.html[i + 1] != ord('"'):
+            if html[i] != ord("=") or html[i + 1] != ord('"'):
                 i += 1
                 continue
             named = self._is_named(i)
             i += 2
             name = word = _SEED
-            while i < end and self.html[i] != ord('"'):
+            while i < end and html[i] != ord('"'):
                 if named:
-                    c: cython.uint = self.html[i]
+                    c: cython.uint = html[i]
                     if ord("A") <= c <= ord("Z"):
                         c |= at.SMALL
                     if (ord("a") <= c <= ord("z")) or ord("0") <= c <= ord("9"):
