@@ -162,15 +162,17 @@ def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
     address = page.links.address(written) if written else None
     if address is None:
         return None
-    if s.kind[s.parent[row]] == _NOSCRIPT and any(s.kind[row - 4 : row - 1] == _IMG):
+    around = int(s.parent[row])
+    kind_around = s.kind[around]
+    if kind_around == _NOSCRIPT and any(s.kind[row - 4 : row - 1] == _IMG):
         return None  # what scripts show in its place stands before it
     path = address.split("?")[0]
     key = path if _IMAGE_NAME.search(path) else address
     if page.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
     page.shown_images[key] = row
-    if s.kind[s.parent[row]] == _A:
-        target = page.links.address(attribute(page.tag(int(s.parent[row])), "href"))
+    if kind_around == _A:
+        target = page.links.address(attribute(page.tag(around), "href"))
         page.shown_images[target or key] = row  # a larger one that the link leads to
     return address, " ".join(attribute(tag, "alt").split())
 

@@ -321,7 +321,8 @@ def _raised(text: str, name: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _MEANS.sub(r"\\\g<0>", _CONTROL.sub("", in_one_line(text)))
+    text = in_one_line(text)
+    return _MEANS.sub(r"\\\g<0>", text if text.isprintable() else _CONTROL.sub("", text))
 
 
 def _address(address: str) -> str:
@@ -401,13 +402,13 @@ def _wrong_marks(text: str, several: cython.bint) -> set[int]:
     is_nested = several and _NESTED.search(text) is not None
     for run in _RUN.finditer(text):
         marks = run[0]
-        before = _place(text[max(run.start() - 1, 0) : run.start()])
-        after = _place(text[run.end() : run.end() + 1])
+        start, end = run.span()
+        before, after = _place(text[max(start - 1, 0) : start]), _place(text[end : end + 1])
         opens = after > 0 and (after > 1 or before < 2)
         closes = before > 0 and (before > 1 or after < 2)
         is_mixed = len(marks) > 1 and 0 < sum([c in _OPENING for c in marks]) < len(marks)
         both = opens and closes and (len(marks) > 1 or is_nested)
-        for place, mark in enumerate(marks, run.start()):
+        for place, mark in enumerate(marks, start):
             opening = mark in _OPENING
             if opening:
                 open_.append(place)
