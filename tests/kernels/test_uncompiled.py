@@ -25,7 +25,7 @@ from victor_spark.blocks import Blocks, Bool
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.characters import properties
 from victor_spark.html.segment import segment
-from victor_spark.kernels import code_points, num
+from victor_spark.kernels import code_points, num, text_of
 from victor_spark.langid.normalise import folding_table
 from victor_spark.langid.repair import beginnings
 from victor_spark.model import revision, surroundings, weights
@@ -186,7 +186,6 @@ def test_preclean_of_what_is_not_serialised(slow: dict[str, ModuleType], html: s
 
 def assembled(kernel: ModuleType, blocks: Blocks, kept: Bool) -> str:
     """The kept text."""
-    out = np.empty(len(blocks.points) + len(blocks.gaps) + 1, dtype=np.uint32)
     columns = (
         blocks.points,
         blocks.text_start,
@@ -200,10 +199,8 @@ def assembled(kernel: ModuleType, blocks: Blocks, kept: Bool) -> str:
         blocks.gap_ends,
         kept.view(np.uint8),
         properties(),
-        out,
     )
-    n = kernel.assemble(*map(memoryview, columns))
-    return out[:n].tobytes().decode("utf-32-le")
+    return text_of(kernel.assemble(*map(memoryview, columns), 0, len(blocks)))
 
 
 @given(source=articles, choice=st.randoms(use_true_random=False))

@@ -36,7 +36,7 @@ def same(page: Document, kept: object) -> None:
     chosen=st.lists(st.booleans(), min_size=40, max_size=40),
 )
 def test_plain_text_of_the_parts_is_that_of_the_page(pieces: list[str], chosen: list[bool]) -> None:
-    page = document(f"<body>{''.join(pieces)}")
+    page = document(f"<body>{''.join(pieces)}<p>end")
     n = len(page.columns)
     same(page, np.resize(chosen, n))
     same(page, np.ones(n))

@@ -1,6 +1,9 @@
 """Joins kept blocks into running text. Cython pure Python mode."""
 
+from typing import Any
+
 import cython
+import numpy as np
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -20,18 +23,25 @@ def assemble(
     gap_ends: cython.const[cython.int][::1],
     kept: cython.const[cython.uchar][::1],
     properties: cython.const[cython.uchar][::1],
-    out: cython.uint[::1],
-) -> cython.Py_ssize_t:
-    """Writes the kept blocks' text to `out` (long enough for points, gaps and spaces); returns its length.
+    first: cython.Py_ssize_t,
+    after: cython.Py_ssize_t,
+) -> Any:
+    """The text of the kept blocks from `first` up to `after`, as code points.
 
     Blocks of one paragraph are joined by a space where the page has one (`spaces` is 1; 1 + n: by n tabs,
     also at the beginning of a line), paragraphs by a newline, and blocks of one listing by the white space
     between them. White space inside a block collapses to one space, or to its line breaks, where
     `white_space` says so; a line break between Chinese or Japanese characters is no space.
     """
+    size: cython.Py_ssize_t = gap_ends[after - 1] - (gap_ends[first - 1] if first else 0)
+    for block in range(first, after):
+        if kept[block]:
+            size += ends[block] - starts[block] + 1 + spaces[block]
+    written = np.empty(size, dtype=np.uint32)
+    out: cython.uint[::1] = memoryview(written)
     n: cython.Py_ssize_t = 0
     last: cython.Py_ssize_t = -1
-    for block in range(starts.shape[0]):
+    for block in range(first, after):
         if not kept[block]:
             continue
         end = start = gap_ends[block]
@@ -74,7 +84,7 @@ def assemble(
             keeps_lines = white_space[block] == num.LINES
             n = _with_collapsed(points, starts[block], ends[block], keeps_lines, properties, out, n)
         last = block
-    return n
+    return written[:n]
 
 
 @cython.cfunc
@@ -89,27 +99,37 @@ def _with_collapsed(
     n: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
     """Writes a block's text; a run of white space becomes a space, or its line breaks with `keeps_lines`."""
-    was_white = False
-    n_lines: cython.Py_ssize_t = 0
-    for i in range(start, end):
+    was_white: cython.int = 0
+    i: cython.Py_ssize_t = start
+    while i < end:
         c = points[i]
-        if c < num.N_CODE_POINTS and (properties[c] & num.CLASS_MASK) == num.WHITE:
-            was_white = True
-            n_lines += c == ord("\n")
-            continue
-        if was_white and n_lines and keeps_lines:
-            while n_lines:
-                out[n] = ord("\n")
+        white: cython.int = _is_white(c, properties)
+        if c == ord("\n"):
+            n -= was_white
+            n_lines: cython.Py_ssize_t = 0
+            while i < end and _is_white(points[i], properties):
+                n_lines += points[i] == ord("\n")
+                i += 1
+            if i < end and keeps_lines:
+                for _ in range(n_lines):
+                    out[n] = ord("\n")
+                    n += 1
+            elif i < end and not (n and is_wide(points[i]) and is_wide(out[n - 1])):
+                out[n] = ord(" ")
                 n += 1
-                n_lines -= 1
-        elif was_white and not (n_lines and n and is_wide(c) and is_wide(out[n - 1])):
-            out[n] = ord(" ")
-            n += 1
-        was_white = False
-        n_lines = 0
-        out[n] = c
-        n += 1
-    return n
+            was_white = 0
+            continue
+        out[n] = ord(" ") if white else c  # without branches, which no processor would foresee
+        n += 1 - (white & was_white)
+        was_white = white
+        i += 1
+    return n - was_white
+
+
+@cython.cfunc
+@cython.inline
+def _is_white(c: cython.uint, properties: cython.const[cython.uchar][::1]) -> cython.bint:
+    return c < num.N_CODE_POINTS and (properties[c] & num.CLASS_MASK) == num.WHITE
 
 
 @cython.cfunc

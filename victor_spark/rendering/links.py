@@ -119,7 +119,7 @@ _LAZY: Final = (
 _LAZY_FIRST: Final = tuple(f" {name}=" for name in _LAZY[:4])
 _SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset", "data-sizes-srcset")
 _PLACEHOLDER: Final = re.compile(
-    r"(?:(?<![^/])|[_-])(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)(?:[._-]?\d+)*+\.(?:gif|png|svg|jpe?g)",
+    r"(?<![^/_-])(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)(?:[._-]?\d+)*+\.(?:gif|png|svg|jpe?g)",
     re.IGNORECASE,
 )
 _TRACKERS: Final = ("doubleclick", "scorecardresearch", "gravatar.com")
@@ -127,7 +127,9 @@ _TRACKING: Final = re.compile(
     r"/(?:(?:pixel|beacon|track|count(?:er)?)s?[./?]|stats?(?:\.(?!png|jpe?g|svg)|\?)"
     r"|(?:smil(?:e|ey|ie)s?|emojis?|emoticons?|icons?|buttons?)/|(?:icon|btn|spacer|bullet|arrow|smiley)[\w-]*\.)"
 )
-_BUTTON: Final = re.compile(r"(?:Button|[_-](?:icon|btn|button))\.(?:gif|png|svg)")
+_BUTTON: Final = re.compile(
+    r"\.(?:(?<=Button\.)|(?<=[_-]icon\.)|(?<=[_-]btn\.)|(?<=[_-]button\.))(?:gif|png|svg)"
+)
 _IMAGE_NAME: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORECASE)
 _SMALLEST: Final = 33
 _THINNEST: Final = 6
@@ -163,15 +165,17 @@ def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
     address = page.links.address(written) if written else None
     if address is None:
         return None
-    if s.kind[s.parent[row]] == _NOSCRIPT and any(s.kind[row - 4 : row - 1] == _IMG):
+    around = int(s.parent[row])
+    kind_around = s.kind[around]
+    if kind_around == _NOSCRIPT and any(s.kind[row - 4 : row - 1] == _IMG):
         return None  # what scripts show in its place stands before it
     path = address.split("?")[0]
     key = path if _IMAGE_NAME.search(path) else address
     if page.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
     page.shown_images[key] = row
-    if s.kind[s.parent[row]] == _A:
-        target = page.links.address(attribute(page.tag(int(s.parent[row])), "href"))
+    if kind_around == _A:
+        target = page.links.address(attribute(page.tag(around), "href"))
         page.shown_images[target or key] = row  # a larger one that the link leads to
     return address, " ".join(attribute(tag, "alt").split())
 

@@ -55,12 +55,15 @@ def _headings_of_notes(page: Structure) -> list[int]:
 def _labels_of_code(page: Structure) -> list[int]:
     """The nodes of paragraphs that only name the language of the listing below, as its fence does."""
     ops, values, ends = page.nodes[N_OP], page.nodes[N_A], page.nodes[N_END]
-    listings = np.flatnonzero((ops[1:] == OP["code"]) & (ops[:-1] == OP["close"])) + 1
-    return [
-        label
-        for label, value in zip(values[listings - 1].tolist(), values[listings].tolist(), strict=True)
-        if ops[label] == OP["p"]
-        and ends[label] - label < _SHORT
-        and page.values[value][0] in KNOWN
-        and page.words(label).lower().rstrip(":") in KNOWN
-    ]
+    found = []
+    for listing in np.flatnonzero(ops == OP["code"]).tolist():
+        label = int(values[listing - 1]) if listing else 0
+        if (
+            ops[listing - 1] == OP["close"]
+            and ops[label] == OP["p"]
+            and ends[label] - label < _SHORT
+            and page.values[values[listing]][0] in KNOWN
+            and page.words(label).lower().rstrip(":") in KNOWN
+        ):
+            found.append(label)
+    return found

@@ -272,17 +272,18 @@ class Writer:
     def escaped(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> str:
         """Text, what means something in Markdown escaped, white space as one space."""
         parts: list[str] = []
+        points = self.points
         begin: cython.Py_ssize_t = first  # of what is not yet in `parts`
         i: cython.Py_ssize_t = first
         while i < last:
-            c = self.points[i]
+            c = points[i]
             after: cython.Py_ssize_t = i + 1
             if self.is_white(c):
-                while after < last and self.is_white(self.points[after]):
+                while after < last and self.is_white(points[after]):
                     after += 1
                 if c != ord(" ") or after > i + 1:
                     inside = first < i and after < last
-                    if inside and self.points[i - 1] >= at.FIRST_WIDE and self.points[after] >= at.FIRST_WIDE:
+                    if inside and points[i - 1] >= at.FIRST_WIDE and points[after] >= at.FIRST_WIDE:
                         return _escaped(self.text[first:last])
                     if i == first and after == last:
                         return _escaped(self.text[first:last])
@@ -293,7 +294,7 @@ class Writer:
                 begin = i
             elif c < ord(" ") or c == ord("$"):
                 return _escaped(self.text[first:last])
-            elif (c == ord("&") or c == ord("<")) and after < last and self.points[after] > ord(" "):
+            elif (c == ord("&") or c == ord("<")) and after < last and points[after] > ord(" "):
                 return _escaped(self.text[first:last])
             i = after
         return "".join([*parts, self.text[begin:last]]) if parts else self.text[first:last]
@@ -320,7 +321,8 @@ def _raised(text: str, name: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _MEANS.sub(r"\\\g<0>", _CONTROL.sub("", in_one_line(text)))
+    text = in_one_line(text)
+    return _MEANS.sub(r"\\\g<0>", text if text.isprintable() else _CONTROL.sub("", text))
 
 
 def _address(address: str) -> str:
@@ -400,12 +402,13 @@ def _wrong_marks(text: str, several: cython.bint) -> set[int]:
     is_nested = several and _NESTED.search(text) is not None
     for run in _RUN.finditer(text):
         marks = run[0]
-        before, after = text[max(run.start() - 1, 0) : run.start()], text[run.end() : run.end() + 1]
-        opens = _place(after) > 0 and (_place(after) > 1 or _place(before) < 2)
-        closes = _place(before) > 0 and (_place(before) > 1 or _place(after) < 2)
-        is_mixed = 0 < sum([c in _OPENING for c in marks]) < len(marks)
+        start, end = run.span()
+        before, after = _place(text[max(start - 1, 0) : start]), _place(text[end : end + 1])
+        opens = after > 0 and (after > 1 or before < 2)
+        closes = before > 0 and (before > 1 or after < 2)
+        is_mixed = len(marks) > 1 and 0 < sum([c in _OPENING for c in marks]) < len(marks)
         both = opens and closes and (len(marks) > 1 or is_nested)
-        for place, mark in enumerate(marks, run.start()):
+        for place, mark in enumerate(marks, start):
             opening = mark in _OPENING
             if opening:
                 open_.append(place)

@@ -69,6 +69,8 @@ UP_TO_KEPT, UP_TO_SIZE, UP_TO_KEPT_SIZE, UP_TO_NEXT = UP_TO = range(4)
 """Before each block: kept blocks, characters, kept characters; the next kept block."""
 LONGEST_LABEL: Final = 9
 """The most characters of a footnote's label."""
+MOST_UP: Final = 4
+"""The most elements between a text and the element that hides it."""
 
 NUMBERS: Final = parser.named(
     {name: value for name, value in vars().items() if isinstance(value, int)},

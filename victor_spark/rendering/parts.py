@@ -25,7 +25,7 @@ _APART: Final = "<i></i> "
 
 
 def parts(blocks: Blocks, html: str) -> Parts:
-    """The html that plain text needs, whatever blocks are kept.
+    """The html that plain text needs, whatever blocks are kept; there is at least one block.
 
     It has the data tables, the elements that their style hides, and the `cite` elements; it is all of the
     page if this has formulas, powers or `q`.

@@ -23,7 +23,7 @@ def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
     With the page's canonical `html`, rows of data tables are lines with tabs, and a formula stands once.
     """
     kept = kept & (blocks.text_end > blocks.text_start)  # templates may cover all of a block
-    if html is not None and kept.any():
+    if html is not None:
         blocks, kept = shown(blocks, kept, html, plain=True)
         if (kept & (blocks.td_group > 0)).any() or has_formulas(blocks, html):
             page = Structure(html, blocks, kept)
@@ -119,7 +119,7 @@ def _read_mathml(blocks: Blocks, changed: Blocks, page: Structure, texts: dict[i
 def _read_stated(changed: Blocks, page: Structure, around_maths: Bool, texts: dict[int, list[str]]) -> None:
     """Does the same for formulas whose LaTeX the page states, or that MathJax 2 has drawn."""
     s = page.s
-    for match in re.finditer(formulas.STATING, page.html):
+    for match in re.finditer(formulas.STATING, page.html if page.keeps_marked(MARK["math"]) else ""):
         row = after = first_from(s.start, match.start())
         if found := formulas.drawn(match[0]):
             row -= 1
@@ -145,8 +145,10 @@ def _read_images(
     Returns the formulas that begin a line, by the first block of the line; they belong before its text.
     """
     s = page.s
-    rows_of_images = np.flatnonzero((s.kind == KIND["img"]) & ~around_maths).tolist()
-    images = [(row, found) for row in rows_of_images if (found := page.formula_of_image(row))]
+    rows_of_images = np.flatnonzero((s.kind == KIND["img"]) & ~around_maths)
+    is_beside = np.concatenate([page.kept, [0]]) | np.concatenate([[0], page.kept])  # kept text
+    rows_beside = rows_of_images[is_beside[s.first[rows_of_images]] != 0].tolist()
+    images = [(row, found) for row in rows_beside if (found := page.formula_of_image(row))]
     before: dict[int, list[str]] = {}
     blocks_around: list[int] = []  # the innermost block-level element of each one
     if images:
@@ -201,7 +203,7 @@ def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
                     n_tabs = column - last_column
                     space_before[block] = 1 + n_tabs if n_tabs else max(begins, space_before[block])
                 last_column, row, before = column, s.parent[cell], block
-    return replace(blocks, paragraph=paragraph, space_before=space_before)
+    return replace(blocks, paragraph=paragraph, space_before=space_before) if done else blocks
 
 
 def paragraphs(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ cut out of their text.
 """
 
 import re
+from codecs import utf_32_le_decode
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -13,18 +14,16 @@ import numpy as np
 
 from victor_spark.blocks import Blocks, Bool, first_from
 from victor_spark.html.characters import properties
-from victor_spark.html.tags import BIT, GROUPS, has
+from victor_spark.html.tags import BIT, GROUPS, has, inside
 from victor_spark.kernels import assemble, code_points, text_of, views
-from victor_spark.rendering.walk import complete
+from victor_spark.rendering.num import MOST_UP
+from victor_spark.rendering.walk import complete, in_lines, places_of, short_with
 from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
-_INVISIBLE: Final = code_points(INVISIBLE)
+_IS_INVISIBLE: Final = np.bincount(code_points(INVISIBLE)).astype(np.uint8)
 _ANYWHERE: Final = "¶🔗↩⤴⏎^↑"
-_SIGNS: Final = frozenset(map(ord, f"#§⚓∞{_ANYWHERE}"))
-_LONGEST_SIGN: Final = 3
-_FEWEST_LETTERS: Final = 3
-"""Words with this number of letters complete a paragraph; a mark such as [1] has fewer."""
+_IS_SIGN: Final = np.bincount(code_points(f"#§⚓∞{_ANYWHERE}")).astype(np.uint8)
 LONGEST_HIDDEN: Final = 80
 _QUOTE: Final = re.compile(r"<(/?)q(?=[ >])")
 _LANGUAGE: Final = re.compile(r'<html(?= )[^<>]* lang="([a-zA-Z]+)(-(?:hant|tw|hk|mo)\b)?', re.IGNORECASE)
@@ -46,8 +45,6 @@ _HIDING: Final = re.compile(
     r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*display\s*:\s*none\b|class="mw-editsection")[^>]*>',
     re.IGNORECASE,
 )
-_MOST_UP: Final = 4
-"""The most elements between a text and the element that hides it."""
 _LONGEST_HIDING: Final = 2000
 _RAISED: Final = re.compile(
     r"<sup( [^>]*)?>\s*(?:<(?:i|em|b|var)(?: [^>]*)?>)?"
@@ -75,28 +72,26 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     """
     if not kept.any():
         return blocks, kept
-    kept, sizes = kept.copy(), blocks.text_end - blocks.text_start
-    at_ends = inside = ~blocks.left_out & ((blocks.n_words == 0) | (blocks.n_letters >= _FEWEST_LETTERS))
-    if plain:
-        at_ends = inside & (blocks.n_words == 0)
-    complete(*views(blocks.paragraph, sizes, *(c.view(np.uint8) for c in (inside, at_ends, kept))))
+    kept = kept.copy()
+    complete(
+        *views(blocks.paragraph, blocks.text_start, blocks.text_end, blocks.n_words, blocks.n_letters),
+        *views(blocks.left_out.view(np.uint8), kept.view(np.uint8)),
+        with_ends=not plain,
+    )
     texts = dict(powers(blocks, kept, html)) if plain and has(blocks, "sup") else {}
     if has(blocks, "q"):
         _quote(blocks, kept, html, texts)
-    if has(blocks, "cite"):
+    if has(blocks, "cite") and inside(blocks, "blockquote").any():
         blocks = _with_cites_apart(blocks, html)
     hidden = [*_hidden(blocks, kept, html), *_signs(blocks, kept)]
-    if not blocks.text.isascii():
-        places = np.flatnonzero(blocks.points >= _INVISIBLE.min())
-        places = places[(blocks.points[places] == _INVISIBLE[:, None]).any(axis=0)]
-        if len(places):
-            points = np.delete(blocks.points, places)
-            start, end = (
-                (column - np.searchsorted(places, column)).astype(np.int32)
-                for column in (blocks.text_start, blocks.text_end)
-            )
-            blocks = replace(blocks, points=points, text=text_of(points), text_start=start, text_end=end)
-            hidden += np.flatnonzero(blocks.text_start == blocks.text_end).tolist()
+    if places := [] if blocks.text.isascii() else places_of(*views(_IS_INVISIBLE, blocks.points)):
+        points = np.delete(blocks.points, places)
+        start, end = (
+            (column - np.searchsorted(places, column)).astype(np.int32)
+            for column in (blocks.text_start, blocks.text_end)
+        )
+        blocks = replace(blocks, points=points, text=text_of(points), text_start=start, text_end=end)
+        hidden += np.flatnonzero(blocks.text_start == blocks.text_end).tolist()
     if hidden:
         left_out = blocks.left_out.copy()
         kept[hidden], left_out[hidden] = False, True
@@ -123,7 +118,9 @@ def _text(blocks: Blocks, row: int) -> str:
 
 def powers(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int, str]]:
     """The blocks that are powers of what stands before them, with a sign of it; other numbers apart."""
-    for match in _RAISED.finditer(html):
+    rows = kept.nonzero()[0]
+    after = int(blocks.start[rows[-1] + 1]) if rows[-1] + 1 < len(blocks) else len(html)
+    for match in _RAISED.finditer(html, int(blocks.start[rows[0]]), after):
         row = first_from(blocks.start, match.start(2))
         if not 0 < row < len(blocks) or blocks.start[row] != match.start(2) or blocks.space_before[row]:
             continue
@@ -161,21 +158,20 @@ def _quote(blocks: Blocks, kept: Bool, html: str, texts: dict[int, str]) -> None
 
 def _with_cites_apart(blocks: Blocks, html: str) -> Blocks:
     """The blocks with a space before those that follow a `cite` at the beginning of a quote."""
-    space_before, inside = blocks.space_before.copy(), BIT["blockquote"]
+    space_before, in_quote = blocks.space_before.copy(), BIT["blockquote"]
     for match in GLUED_CITE.finditer(html):
         row = first_from(blocks.start, match.end())
         first = first_from(blocks.start, html.rfind("<cite", 0, match.start()))
         begins = first == 0 or blocks.paragraph[first - 1] != blocks.paragraph[min(first, row)]
-        if first < row < len(blocks) and begins and int(blocks.containers[row]) & inside:
+        if first < row < len(blocks) and begins and int(blocks.containers[row]) & in_quote:
             space_before[row] = max(space_before[row], 1)
     return replace(blocks, space_before=space_before)
 
 
 def _signs(blocks: Blocks, kept: Bool) -> Iterator[int]:
     """Links that are a sign: to a heading, term or caption itself, or back from a footnote."""
-    rows = np.flatnonzero(kept & (blocks.text_end - blocks.text_start <= _LONGEST_SIGN))
-    first = blocks.points[blocks.text_start[rows]].tolist()
-    for row in [row for row, c in zip(rows.tolist(), first, strict=True) if c in _SIGNS]:
+    columns = _IS_SIGN, blocks.text_start, blocks.text_end, blocks.points, kept.view(np.uint8)
+    for row in short_with(*views(*columns)):
         containers, sign = int(blocks.containers[row]), _text(blocks, row)
         named = blocks.heading_level[row] or containers & (BIT["dt"] | BIT["figcaption"])
         if containers & BIT["a"] and (named or sign[0] in _ANYWHERE) and not any(map(str.isalnum, sign)):
@@ -195,9 +191,9 @@ def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int
     Each as its first such block, the block after it, and where the html that tells this begins and ends.
     """
     until = 0
-    for row in in_lines(blocks, (kept | (blocks.td_group > 0)) & ~blocks.left_out):
+    for row in may_be_hidden(blocks, kept):
         at = start = int(blocks.start[row])
-        for _ in range(_MOST_UP + 1 if row >= until else 0):
+        for _ in range(MOST_UP + 1 if row >= until else 0):
             at = html.rfind("<", 0, at)
             if found := _HIDING.match(html, at):
                 end = _end(html, found)
@@ -220,38 +216,26 @@ def _end(html: str, tag: "re.Match[str]") -> int:
     return 0
 
 
-def in_lines(blocks: Blocks, chosen: Bool) -> list[int]:
-    """Those of some blocks that an element around them may hide, in a table or a paragraph with others."""
-    by_style = blocks.hints[_HIDDEN] <= _MOST_UP
-    (headings,) = blocks.heading_level.nonzero()
-    there = by_style.copy()
-    there[headings] |= blocks.points[blocks.text_start[headings]] == ord("[")
-    there &= chosen
-    if there.any():
-        has_next = blocks.paragraph[1:] == blocks.paragraph[:-1]
-        among_others = np.concatenate([has_next, [False]]) | np.concatenate([[False], has_next])
-        there &= among_others | (by_style & (blocks.td_group > 0))
-    return np.flatnonzero(there).tolist()
+def may_be_hidden(blocks: Blocks, kept: Bool) -> list[int]:
+    """Blocks, kept or in a table, that an element around them may hide (`walk.in_lines`)."""
+    return in_lines(
+        *views(blocks.hints[_HIDDEN], blocks.heading_level, blocks.paragraph, blocks.td_group),
+        *views(blocks.text_start, blocks.points, blocks.left_out.view(np.uint8), kept.view(np.uint8)),
+    )
 
 
 def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:
     """The kept blocks' text from block `first` up to block `last`; linear in what is between them."""
     if first >= last:
         return ""
-    before = first - (first > 0)  # the white space before a block begins where that of the one before ends
-    rows = slice(before, last)
-    chosen = kept[rows].copy() if before == first else np.concatenate([[False], kept[first:last]])
-    n_points = int((blocks.text_end[rows] - blocks.text_start[rows]).sum())
-    n_gaps = int(blocks.gap_ends[last - 1] - (blocks.gap_ends[before] if before < first else 0))
-    n_tabs = int(blocks.space_before[rows].sum())
-    out = np.empty(n_points + n_gaps + n_tabs + len(chosen) + 1, dtype=np.uint32)
-    n = assemble.assemble(
-        *views(blocks.points, blocks.text_start[rows], blocks.text_end[rows], blocks.paragraph[rows]),
-        *views(blocks.space_before[rows], blocks.white_space[rows], blocks.listing[rows]),
-        *views(blocks.left_out[rows].view(np.uint8), blocks.gaps, blocks.gap_ends[rows]),
-        *views(chosen.view(np.uint8), properties(), out),
+    points = assemble.assemble(
+        *views(blocks.points, blocks.text_start, blocks.text_end, blocks.paragraph, blocks.space_before),
+        *views(blocks.white_space, blocks.listing, blocks.left_out.view(np.uint8), blocks.gaps),
+        *views(blocks.gap_ends, kept.view(np.uint8), properties()),
+        first,
+        last,
     )
-    return out[:n].tobytes().decode("utf-32-le", "replace")
+    return utf_32_le_decode(points, "replace")[0]
 
 
 def blanked(blocks: Blocks, cut: Bool) -> Blocks:

@@ -6,6 +6,7 @@ from functools import cache, cached_property
 from html import unescape
 from itertools import islice
 from typing import Any, Final
+from weakref import proxy
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.links import attribute
 from victor_spark.rendering.num import KIND, N_END, N_OP, UP_TO_SIZE, Elements
 from victor_spark.rendering.shown import assembled
-from victor_spark.rendering.walk import Walk
+from victor_spark.rendering.walk import Walk, names_one
 
 OP: Final = {name: place for place, name in enumerate(num.OPS)}
 MARK: Final = {name: 1 << bit for bit, name in enumerate(num.MARKS)}
@@ -68,11 +69,13 @@ _ROLES: Final = {
 """The kinds of elements without a tag of their own by ARIA's role."""
 _WORD: Final = ' class="MsoListParagraph'
 _WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
-_NAMES_OF_ROLES: Final = list(map(fnv1a, "columnheader rowgroup gridcell heading listitem".split()))
-_NAMES_OF_ASIDES: Final = list(map(fnv1a, "footnote sidenote marginnote".split()))
+_NAMES_OF_ROLES, _NAMES_OF_ASIDES = (
+    np.array([fnv1a(word) for word in words.split()], dtype=np.uint32)
+    for words in ("columnheader rowgroup gridcell heading listitem", "footnote sidenote marginnote")
+)
 """Hashes of words of class and role, of which a page with such elements has one."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
-_NOT_IN_ITEMS: Final = [KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()]
+_NOT_IN_ITEMS: Final = frozenset(KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split())
 _MOST_OF_TOOL_BAR: Final = 40
 """The most elements of a listing before those of its code."""
 _NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)]")
@@ -120,7 +123,7 @@ class Structure:
         self.kept[:] = kept
         self.sums = np.empty((len(num.UP_TO), n + 1), dtype=np.int32)
         self._walk = Walk(
-            self,
+            proxy(self),  # no cycle: the arrays are freed with the page
             np.empty((len(num.ELEMENT), 256 + len(html) // 64), dtype=np.int32),
             np.empty((len(num.NODE), 256 + 4 * n), dtype=np.int32),
             *views(code_points(html), self.points, *_tables(), blocks.start, blocks.end),
@@ -131,6 +134,7 @@ class Structure:
         )
         # Of an element, by its row: its marks as bits, its start tag; and what shows all of it.
         self.marks, self.tag, self.keep = self._walk.marks, self._walk.tag, self._walk.keep
+        self.keeps_marked = self._walk.keeps_marked
         elements, rows = self._walk.scan()
         self.s = Elements(*elements)
         self._find_roles(rows)
@@ -140,7 +144,7 @@ class Structure:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
         words = self.blocks.name_words  # of block rows, there are none
-        has_roles = rows and (not len(words) or any((words == word).any() for word in _NAMES_OF_ROLES))
+        has_roles = rows and (not len(words) or names_one(*views(words, _NAMES_OF_ROLES)))
         for row in rows:
             tag = self.tag(row)
             name = attribute(tag, "role") if has_roles else ""
@@ -149,7 +153,7 @@ class Structure:
                 if name == "heading":
                     kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
                 inside = s.kind[row + 1 : s.after(row)]
-                if kind != KIND["li"] or not np.isin(inside, _NOT_IN_ITEMS).any():
+                if kind != KIND["li"] or _NOT_IN_ITEMS.isdisjoint(inside.tolist()):
                     s.kind[row] = kind
 
     @cached_property
@@ -157,7 +161,7 @@ class Structure:
         """The nodes: num.NODE."""
         if labels := self._walk.choose():
             self.footnotes = footnotes.footnotes(self, np.array(labels))
-        if any((self.blocks.name_words == word).any() for word in _NAMES_OF_ASIDES):
+        if names_one(*views(self.blocks.name_words, _NAMES_OF_ASIDES)):
             self.footnotes = footnotes.with_asides(self, self.footnotes)
         if (found := self.footnotes) is not footnotes.NONE:
             for name in ("notes", "refs", "back", "asides"):

@@ -30,6 +30,8 @@ _LONGEST_NUMBER = cython.declare(cython.int, 5)  # of a list item
 _LONGEST_BARE_TAG = cython.declare(cython.int, 12)  # a tag with a number or span is longer
 _LONGEST_BEFORE_BOX = cython.declare(cython.int, 200)  # the markup between an item's tag and its check box
 _MOST_BEFORE_BOX = cython.declare(cython.Py_ssize_t, 2)  # elements between the two
+_LONGEST_SIGN = cython.declare(cython.int, 3)
+_FEWEST_LETTERS = cython.declare(cython.int, 3)  # of words that complete a paragraph: a mark has fewer
 _END = cython.declare(cython.int, 2147483647)  # a position after the html
 # The least ratios of kept characters:
 _HALF_RATIO = cython.declare(cython.double, 0.5)  # in what is completed, and around what is shown
@@ -141,7 +143,8 @@ class Walk:
     def scan(self) -> Any:
         """The elements, and the rows of those that may state their kind by a role, or by a class of Word."""
         stated: list[int] = []
-        n: cython.Py_ssize_t = self.html.shape[0]
+        html = self.html
+        n: cython.Py_ssize_t = html.shape[0]
         i: cython.Py_ssize_t = 0
         block: cython.Py_ssize_t = 0
         depth: cython.Py_ssize_t = 0
@@ -150,7 +153,7 @@ class Walk:
         while True:
             if block < self.n_blocks and self.start[block] == i:
                 i = self.block_end[block]
-            while i < n and self.html[i] != ord("<"):
+            while i < n and html[i] != ord("<"):
                 i += 1
             if i >= n:
                 break
@@ -158,21 +161,21 @@ class Walk:
             while block < self.n_blocks and self.start[block] < begin:
                 block += 1
             i += 1
-            if i < n and self.html[i] == ord("/"):
+            if i < n and html[i] == ord("/"):
                 # In MathML, elements with the names of void ones have an end tag.
                 if depth > 0 and not (has_math and at.KIND_OTHER < self._kind_of(i + 1) <= at.KIND_INPUT):
                     depth -= 1
                     self.stop[self.stack[depth]] = cython.cast(cython.int, begin)
                     self.last_of[self.stack[depth]] = cython.cast(cython.int, block)
-                while i < n and self.html[i] != ord(">"):
+                while i < n and html[i] != ord(">"):
                     i += 1
                 i += 1
                 continue
-            if i >= n or self.html[i] == ord(">") or self.html[i] == ord("!"):
+            if i >= n or html[i] == ord(">") or html[i] == ord("!"):
                 continue
             kind = self._kind_of(i)
-            while i < n and self.html[i] != ord(">"):
-                if self.html[i] == ord("=") and self._states_role(i):
+            while i < n and html[i] != ord(">"):
+                if html[i] == ord("=") and self._states_role(i):
                     stated.append(row)
                 i += 1
             i += 1
@@ -220,20 +223,21 @@ class Walk:
         if found >= 0:
             return found
         found = 0
+        html = self.html
         i: cython.Py_ssize_t = self.begin[row]
         end: cython.Py_ssize_t = self.inner[row] - 1
         name: cython.uint
         word: cython.uint
         while i < end:
-            if self.html[i] != ord("=") or self.html[i + 1] != ord('"'):
+            if html[i] != ord("=") or html[i + 1] != ord('"'):
                 i += 1
                 continue
             named = self._is_named(i)
             i += 2
             name = word = _SEED
-            while i < end and self.html[i] != ord('"'):
+            while i < end and html[i] != ord('"'):
                 if named:
-                    c: cython.uint = self.html[i]
+                    c: cython.uint = html[i]
                     if ord("A") <= c <= ord("Z"):
                         c |= at.SMALL
                     if (ord("a") <= c <= ord("z")) or ord("0") <= c <= ord("9"):
@@ -346,6 +350,14 @@ class Walk:
         """Shows all blocks of an element, or (`kept` 0) none of them."""
         for b in range(self.first[row], self.last_of[row]):
             self.kept[b + 1] = kept
+
+    def keeps_marked(self, mark: cython.int) -> cython.bint:
+        """Whether an element with a mark has kept text."""
+        self.count()
+        for row in range(self.n_elements):
+            if self._has_kept(row) and self.marks(row) & mark:
+                return True
+        return False
 
     def count(self) -> cython.void:
         """Fills `sums` from `kept`."""
@@ -1101,13 +1113,18 @@ class Walk:
 
 def complete(
     paragraph: cython.const[cython.int][::1],
-    sizes: cython.const[cython.int][::1],
-    inside: cython.const[cython.uchar][::1],
-    at_ends: cython.const[cython.uchar][::1],
+    text_start: cython.const[cython.int][::1],
+    text_end: cython.const[cython.int][::1],
+    n_words: cython.const[cython.int][::1],
+    n_letters: cython.const[cython.int][::1],
+    left_out: cython.const[cython.uchar][::1],
     kept: cython.uchar[::1],
+    *,
+    with_ends: cython.bint,
 ) -> None:
-    """Completes paragraphs. If half of a paragraph is kept, its blocks `inside` between kept blocks are kept;
-    if three quarters are, its blocks `at_ends`, too. `sizes`: the lengths of the blocks' texts.
+    """Completes paragraphs. If half of a paragraph is kept, its blocks between kept blocks are kept; if three
+    quarters are, those at its ends, too: all (`with_ends`) or punctuation only. Left-out blocks are not
+    kept for that, nor are words with few letters, such as [1].
     """
     first: cython.Py_ssize_t = 0
     after: cython.Py_ssize_t = 0
@@ -1118,13 +1135,84 @@ def complete(
         low: cython.Py_ssize_t = n
         high: cython.Py_ssize_t = 0
         while after < n and paragraph[after] == paragraph[first]:
-            size += sizes[after]
+            size += text_end[after] - text_start[after]
             if kept[after]:
-                shown += sizes[after]
+                shown += text_end[after] - text_start[after]
                 low, high = min(low, after), after
             after += 1
         is_most = shown >= _ENDS_RATIO * size
         for b in range(first, after if shown and shown >= _HALF_RATIO * size else first):
-            if (inside[b] and low < b < high) or (is_most and at_ends[b]):
-                kept[b] = 1
+            if not left_out[b] and (n_words[b] == 0 or n_letters[b] >= _FEWEST_LETTERS):
+                if low < b < high or (is_most and (with_ends or n_words[b] == 0)):
+                    kept[b] = 1
         first = after
+
+
+def in_lines(
+    hints: cython.const[cython.uchar][::1],
+    heading_level: cython.const[cython.int][::1],
+    paragraph: cython.const[cython.int][::1],
+    td_group: cython.const[cython.int][::1],
+    text_start: cython.const[cython.int][::1],
+    points: cython.const[cython.uint][::1],
+    left_out: cython.const[cython.uchar][::1],
+    kept: cython.const[cython.uchar][::1],
+) -> list[int]:
+    """Blocks, kept or in a cell, that an element around them may hide, in a cell or a paragraph with others.
+
+    `hints`: how many elements up the nearest one is that a word or its style says to be hidden.
+    """
+    found: list[int] = []
+    n: cython.Py_ssize_t = paragraph.shape[0]
+    for b in range(n):
+        by_style = hints[b] <= at.MOST_UP
+        in_cell = td_group[b] > 0
+        if (by_style or heading_level[b]) and (kept[b] or in_cell) and not left_out[b]:
+            among_others = (b > 0 and paragraph[b - 1] == paragraph[b]) or (
+                b + 1 < n and paragraph[b + 1] == paragraph[b]
+            )
+            if (by_style and (in_cell or among_others)) or (
+                among_others and points[text_start[b]] == ord("[")
+            ):
+                found.append(b)
+    return found
+
+
+def short_with(
+    signs: cython.const[cython.uchar][::1],
+    text_start: cython.const[cython.int][::1],
+    text_end: cython.const[cython.int][::1],
+    points: cython.const[cython.uint][::1],
+    kept: cython.const[cython.uchar][::1],
+) -> list[int]:
+    """Kept blocks of few characters that begin with one of some signs."""
+    n_blocks: cython.Py_ssize_t = text_start.shape[0]
+    return [
+        b
+        for b in range(n_blocks)
+        if kept[b] and text_end[b] - text_start[b] <= _LONGEST_SIGN and is_one(signs, points[text_start[b]])
+    ]
+
+
+def places_of(
+    characters: cython.const[cython.uchar][::1], points: cython.const[cython.uint][::1]
+) -> list[int]:
+    """Where some characters stand in a text."""
+    n_points: cython.Py_ssize_t = points.shape[0]
+    return [i for i in range(n_points) if is_one(characters, points[i])]
+
+
+def names_one(name_words: cython.const[cython.uint][::1], wanted: cython.const[cython.uint][::1]) -> bool:
+    """Whether a page has an element with one of some words, all as hashes."""
+    for i in range(name_words.shape[0]):
+        for k in range(wanted.shape[0]):
+            if name_words[i] == wanted[k]:
+                return True
+    return False
+
+
+@cython.cfunc
+@cython.inline
+def is_one(characters: cython.const[cython.uchar][::1], c: cython.uint) -> cython.bint:
+    """Whether a character is one of `characters`: 1 for each of them, up to the last."""
+    return c < characters.shape[0] and characters[c] != 0
