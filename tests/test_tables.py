@@ -78,13 +78,13 @@ def test_ddl_names_every_column_with_sparks_type() -> None:
 def test_packed_columns_are_unpacked_as_they_were(names: set[str], n: int, n_bits: int) -> None:
     """Empty ones are left out: they are those that a page without them has."""
     chance = np.random.default_rng(n)
-    columns = {}
-    for name in {*names, "start"}:
-        size = n if name in tables._COUNTS else chance.integers(0, 9) * n
-        numbers = chance.integers(0, 2, size) << (n_bits if name in tables._COUNTS else 0)
-        if name in tables._RISING:
+    columns, counts, rising = {}, {*tables._LARGE, *tables._SMALL}, {*tables._OFFSETS, "paragraph"}
+    for name in {*names, "start", "paragraph"}:
+        size = n if name in counts else chance.integers(0, 9) * n
+        numbers = chance.integers(0, 2, size) << (n_bits if name in counts else 0)
+        if name in rising:
             numbers.sort()
-        elif name in tables._COUNTS:
+        elif name in counts:
             numbers -= chance.integers(0, 2)
         columns[name] = numbers.astype(tables._TYPES[name])
     before = {name: column.tolist() for name, column in columns.items()}
@@ -98,7 +98,9 @@ def test_packed_columns_are_unpacked_as_they_were(names: set[str], n: int, n_bit
 
 
 def test_damaged_packed_columns_raise_an_error() -> None:
-    packed = tables.pack({"kept": np.ones(9, dtype=bool), "start": np.arange(9, dtype=np.int32)})
+    packed = tables.pack(
+        {"kept": np.ones(9, bool), "start": np.arange(9, dtype=np.int32), "paragraph": np.zeros(9, np.int32)}
+    )
     for damaged in (*(packed[:end] for end in (0, 7, len(packed) // 2, len(packed) - 1)), packed + b"."):
         with pytest.raises(ValueError, match=r"buffer|bytes instead of"):
             tables.unpack(damaged)

@@ -128,51 +128,56 @@ _TYPES: Final[dict[str, np.dtype[Any]]] = {
     "p_other": np.dtype(np.float32),
     "kept": np.dtype(np.bool_),
 }
-_COUNTS: Final = {*ROWS, "gap_ends"}
-_RISING: Final = {"start", "end", "text_start", "text_end", "paragraph", "gap_ends"}
-"""Those of the counts that rise from block to block: what is packed is by how much."""
-_NARROW: Final = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.int32))
-_OF_WIDTH: Final = {kind.itemsize: kind for kind in _NARROW}
-_IN_ORDER: Final = sorted(_TYPES, key=lambda name: (name in _COUNTS, -_TYPES[name].itemsize))
-"""So that all but the counts are aligned."""
+_OFFSETS: Final = ("start", "end", "text_start", "text_end", "gap_ends")
+_LARGE: Final = (*_OFFSETS, *(name for name in ROWS if "content" in COLUMNS[name].notes))
+_SMALL: Final = ("paragraph", *(name for name in ROWS if name not in ("paragraph", *_LARGE)))
+_COUNTS: Final = ((_OFFSETS, _LARGE), (("paragraph",), _SMALL))
+"""Groups of counts, which are packed in as few bytes as the largest of the group needs.
+
+The first of each group rise from block to block: what is packed of them is by how much.
+"""
+_OF_WIDTH: Final = {1: np.uint8, 2: np.uint16, 4: np.int32}
+_OTHERS: Final = sorted(_TYPES.keys() - {*_LARGE, *_SMALL}, key=lambda name: (-_TYPES[name].itemsize, name))
+_IN_ORDER: Final = (*_OTHERS, *_LARGE, *_SMALL)
 PACKED: Final = tuple(name for name, column in COLUMNS.items() if DECISIVE in column.notes)
 PACKED_WHOLE: Final = tuple(name for name in COLUMNS if name != "points")
 """The columns of `Blocks` that decisions and plain text need, and those for all options."""
 
 
 def pack(columns: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    """Scores and columns of a page's blocks as bytes: the size and width of each, 0 if missing; the numbers.
+    """Scores and columns of a page's blocks as bytes: their sizes, 0 if missing; bytes a count; the numbers.
 
-    Parquet takes three times as long for lists.
+    Parquet takes three times as long for a list in each column.
     """
-    numbers = {name: columns[name].astype(_TYPES[name], copy=False) for name in _IN_ORDER if name in columns}
-    numbers |= _narrow({name: numbers[name] for name in numbers if name in _COUNTS})
-    head = [(numbers[name].size, numbers[name].itemsize) if name in numbers else (0, 0) for name in _IN_ORDER]
-    return b"".join([np.array(head, np.int64).tobytes(), *(column.tobytes() for column in numbers.values())])
-
-
-def _narrow(counts: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """Counts of blocks in as few bytes as the largest needs."""
-    rows = np.stack([*counts.values()])
-    rising = [row for row, name in enumerate(counts) if name in _RISING]
-    rows[rising, 1:] = np.diff(rows[rising])
-    highest = rows.view(np.uint32).max(axis=1, initial=0)  # a negative number needs all bytes
-    kinds = np.searchsorted([1 << 8, 1 << 16], highest, side="right").tolist()
-    return {name: row.astype(_NARROW[kind]) for name, row, kind in zip(counts, rows, kinds, strict=True)}
+    sizes = [columns[name].size if name in columns else 0 for name in _IN_ORDER]
+    others = [columns[name].astype(_TYPES[name], copy=False) for name in _OTHERS if name in columns]
+    groups, widths = [], []
+    for rising, names in _COUNTS:
+        rows = np.stack([columns[name] for name in names if name in columns])
+        n_rising = sum(name in columns for name in rising)
+        rows[:n_rising, 1:] = np.diff(rows[:n_rising])
+        highest = int(rows.view(np.uint32).max(initial=0))  # a negative number needs all bytes
+        widths.append(1 if highest < 1 << 8 else 2 if highest < 1 << 16 else 4)
+        groups.append(rows.astype(_OF_WIDTH[widths[-1]]))
+    return b"".join(column.tobytes() for column in (np.array([*sizes, *widths]), *others, *groups))
 
 
 def unpack(packed: bytes) -> dict[str, npt.NDArray[Any]]:
     """The columns that are not empty, each in one dimension; ValueError if they are damaged."""
-    head = np.frombuffer(packed, np.int64, 2 * len(_IN_ORDER)).reshape(-1, 2)
-    place, found = head.nbytes, dict[str, npt.NDArray[Any]]()
-    for name, (size, width) in zip(_IN_ORDER, head.tolist(), strict=True):
-        if size:
-            kind = _TYPES[name] if name not in _COUNTS else _OF_WIDTH.get(width, np.int64)
-            values = np.frombuffer(packed, kind, size, place)
+    *sizes, large, small = np.frombuffer(packed, np.int64, len(_IN_ORDER) + len(_COUNTS)).tolist()
+    size_of = {name: size for name, size in zip(_IN_ORDER, sizes, strict=True) if size}
+    place, found = 8 * (len(sizes) + len(_COUNTS)), dict[str, npt.NDArray[Any]]()
+    for name in filter(size_of.__contains__, _OTHERS):
+        found[name] = np.frombuffer(packed, _TYPES[name], size_of[name], place)
+        place += found[name].nbytes
+    for (rising, names), width in zip(_COUNTS, (large, small), strict=True):
+        if there := [name for name in names if name in size_of]:
+            n = len(there) * size_of[there[0]]
+            values = np.frombuffer(packed, _OF_WIDTH.get(width, np.int64), n, place)
             place += values.nbytes
-            if name in _COUNTS:  # as aligned copies
-                values = np.cumsum(values, dtype=np.int32) if name in _RISING else values.astype(np.int32)
-            found[name] = values
+            rows, n_rising = values.reshape(len(there), -1).astype(np.int32), len({*rising} & size_of.keys())
+            rows[:n_rising] = np.cumsum(rows[:n_rising], axis=1)
+            found |= zip(there, rows, strict=True)
     if place != len(packed):
         raise ValueError(f"packed columns of {len(packed)} bytes instead of {place}")
     return found

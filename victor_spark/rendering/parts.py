@@ -56,9 +56,10 @@ def _data_tables(page: Structure) -> Iterator[Span]:
 
 
 def _apart(spans: list[Span]) -> list[Span]:
-    """The spans in order, those that overlap as one, after an empty one."""
-    found = [(0, 0)]
-    for begin, end in sorted(spans):
+    """The spans in order, those that overlap as one."""
+    spans.sort()
+    found = spans[:1]
+    for begin, end in spans[1:]:
         last, until = found[-1]
         if begin <= until:
             found[-1] = last, max(end, until)
@@ -69,12 +70,16 @@ def _apart(spans: list[Span]) -> list[Span]:
 
 def _cut(blocks: Blocks, html: str, spans: list[Span]) -> Parts:
     """The html of the spans."""
+    if not spans:
+        at = np.full(len(blocks), len(_APART) - 1, dtype=np.int32)
+        return _APART, at, at
     begins, ends = np.array(spans, dtype=np.int32).T
     places = np.cumsum([len(_APART), *(ends - begins + len(_APART))], dtype=np.int32)
 
     def moved(points: Int32) -> Int32:
         part = np.searchsorted(begins, points, side="right") - 1
-        return np.where(points < ends[part], points - begins[part] + places[part], places[part + 1] - 1)
+        is_inside = (part >= 0) & (points < ends[part])
+        return np.where(is_inside, points - begins[part] + places[part], places[part + 1] - 1)
 
     texts = (html[begin:end] + _APART for begin, end in spans)
     return "".join([_APART, *texts]), moved(blocks.start), moved(blocks.end)

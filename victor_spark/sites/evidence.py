@@ -97,13 +97,13 @@ def added(parts: Iterable[Contributions]) -> Contributions:
 
 def log_odds(probabilities: Float64) -> Float64:
     """The log-odds of content of each block, finite."""
-    other = np.clip(probabilities[:, OTHER], _LEAST, 1.0 - _LEAST)
+    other = np.minimum(np.maximum(probabilities[:, OTHER], _LEAST), 1.0 - _LEAST)
     return np.asarray(np.log((1.0 - other) / other))
 
 
 def mean_log_odds(sums: Int64, n_pages: Int64) -> Float64:
     """The mean log-odds of content, from the sums over some pages."""
-    return np.asarray(np.clip(sums / (_SCALE * n_pages), -_MOST, _MOST))
+    return np.minimum(np.maximum(sums / (_SCALE * n_pages), -_MOST), _MOST)
 
 
 def contributions(blocks: Blocks, probabilities: Float64) -> Contributions:
@@ -251,6 +251,9 @@ def revised(model: SiteModel, probabilities: Float64, words: Float64, evidence: 
 def with_content(probabilities: Float64, content: Float64) -> Float64:
     """Probabilities with this P(content) of each block; the ratio of header to text stays."""
     before = probabilities[:, HEADER] + probabilities[:, TEXT]
-    ratio = np.where(before > 0, probabilities[:, HEADER] / np.where(before > 0, before, 1.0), 0.0)
-    header = content * ratio
-    return np.stack([header, content - header, 1.0 - content], axis=1)
+    ratio = np.divide(probabilities[:, HEADER], before, out=np.zeros_like(before), where=before > 0)
+    found = np.empty_like(probabilities)
+    found[:, HEADER] = content * ratio
+    found[:, TEXT] = content - found[:, HEADER]
+    found[:, OTHER] = 1.0 - content
+    return found
