@@ -129,7 +129,7 @@ def _region(hints: UInt8 | list[int], group: str) -> Any:
     return (distance <= reach) & (distance <= hints[_ARTICLE]) & (distance <= hints[_POST])
 
 
-_ARTICLE, _POST = map(GROUPS.index, ("article", "post"))
+_ARTICLE, _POST = map(GROUPS.index, GROUPS_OF_HEADLINE[:2])
 
 
 def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:

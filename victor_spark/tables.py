@@ -134,7 +134,7 @@ _SMALL: Final = ("paragraph", *(name for name in ROWS if name not in ("paragraph
 _COUNTS: Final = ((_OFFSETS, _LARGE), (("paragraph",), _SMALL))
 """Groups of counts, which are packed in as few bytes as the largest of the group needs.
 
-The first of each group rise from block to block: what is packed of them is by how much.
+The first of each group rise from block to block and are packed as differences.
 """
 _OF_WIDTH: Final = {1: np.uint8, 2: np.uint16, 4: np.int32}
 _OTHERS: Final = sorted(_TYPES.keys() - {*_LARGE, *_SMALL}, key=lambda name: (-_TYPES[name].itemsize, name))

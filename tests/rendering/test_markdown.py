@@ -112,6 +112,7 @@ def test_images_are_shown_beside_kept_text_by_their_best_address() -> None:
         "<img src='/pixel.gif' width=1 height=1>",
         "<img src='/icon.png' width=16>",
         "<img src='/s.gif' width=80 height=1>",
+        "<img src='/wide.jpg' alt=sea width=80 height=1>",
     ]
     source = f"<div>{LINE}{LINE.join(tags)}{LINE}</div>"
     shown = [line for line in md(source, url="https://e.org/").split("\n\n") if line[0] == "!"]
@@ -119,6 +120,7 @@ def test_images_are_shown_beside_kept_text_by_their_best_address() -> None:
         "![a \\[b\\]](https://e.org/lazy.jpg)",
         "![](https://e.org/l.png)",
         "![](https://e.org/p.webp)",
+        "![sea](https://e.org/wide.jpg)",
     ]
     assert "![" not in md(source, images=False)
 

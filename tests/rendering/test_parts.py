@@ -11,6 +11,7 @@ from tests.documents import document
 from victor_spark.document import Document
 from victor_spark.rendering.parts import parts
 from victor_spark.rendering.plain import plain_text
+from victor_spark.rendering.structure import role_words
 
 PIECES = (
     "<p>|</p>|<div>|</div>|<b>|</b>|<table>|</table>|<tr>|<td>|<td colspan=2>|<th>|<thead>|<h2>|</h2>|[|#|a"
@@ -23,11 +24,13 @@ PIECES = (
 )
 
 
-def same(page: Document, kept: object) -> None:
+def same(page: Document, kept: object) -> str:
+    """The parts, with which plain text is that of the whole page."""
     blocks, kept = page.columns, np.array(kept, dtype=bool) & ~page.columns.left_out
     html, start, end = parts(blocks, page.html)
-    stored = replace(blocks, start=start, end=end, name_words=blocks.name_words[:0])
+    stored = replace(blocks, start=start, end=end, name_words=role_words(blocks))
     assert plain_text(stored, kept, html) == plain_text(blocks, kept, page.html)
+    return html
 
 
 @settings(max_examples=500, deadline=None)
@@ -49,6 +52,7 @@ def test_plain_text_of_the_parts_is_that_of_the_page(pieces: list[str], chosen: 
         ("<table><tr><td>a<table><tr><td>b<td>c<tr><td>d<td>e</table></table>", "<td>b</td>"),
         ("<p>a <span style='display:none'>b</span> c</p><div>d</div>", "<span style='display:none'>b</span>"),
         ("<blockquote><p><cite>Anna</cite>said</p></blockquote>", "<cite>Anna</cite>s"),
+        ("<p><cite>Anna</cite>said</p>", ""),
     ],
 )
 def test_the_parts_are_short(source: str, needed: str) -> None:
@@ -58,15 +62,41 @@ def test_the_parts_are_short(source: str, needed: str) -> None:
     assert len(html) < 150
 
 
-def test_blocks_before_the_parts_are_not_hidden_by_them() -> None:
-    """A hidden element that is too long ends within its part, which then has no end tag."""
-    page = document(f"<p><b class=hidden>a</b> b</p><p>c <span hidden>d{' long' * 500}")
-    same(page, np.ones(len(page.columns)))
-    assert len(parts(page.columns, page.html)[0]) < 2100
+LONG = " long" * 500
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<p>a<q>b</q></p>",
+        "<math><mi>x</mi></math>",
+        "<table><tr><td>1<td>2<tr><td>3<td>4</table><p>a <img class=math alt='x^2'>",
+        f"<p><b class=hidden>a</b> b</p><p>c <span hidden>d{LONG}",
+        f"<table><tr><td hidden>a<table><tr><th>b<td>c{LONG}<td><h2>d</h2><p>e<p>f</table></table>",
+    ],
+)
+def test_some_pages_are_needed_whole(source: str) -> None:
+    page = document(f"{source}<p>end")
+    assert same(page, np.ones(len(page.columns))) == page.html
+    same(page, [block.text != "b" for block in page.blocks])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<div role=table><div role=row><div role=cell>a</div><div role=cell>b</div></div></div>" * 2,
+        "<table><tr><td>" + "<td>".join(["ab&shy;" * 100] * 2) + "<tr><td>c<td>d</table>",
+        "<table><tr><td>1<td><span hidden>2</span><tr><td>3<td>4</table>",
+        "<cite>a</cite>b" * 9,
+    ],
+)
+def test_the_parts_tell_what_the_page_tells(source: str) -> None:
+    page = document(f"{source}<table><tr><th>A<th>B<tr><td>1<td>2</table>{'<p>text</p>' * 99}")
+    assert len(same(page, np.ones(len(page.columns)))) < len(page.html)
 
 
 def test_a_page_of_many_hidden_elements_is_cut_in_linear_time() -> None:
     """10,000 of them, one inside another or beside it: quadratic time would be minutes."""
-    for end in ("", "</span>"):
-        page = document("<p>" + f"a <span hidden>b{end} c" * 10_000)
+    for piece in ("a <span hidden>b c", "a <span hidden>b</span> c", "<cite>a"):
+        page = document("<blockquote><p>" + piece * 10_000 + "</cite>b" * 10_000)
         same(page, np.ones(len(page.columns)))

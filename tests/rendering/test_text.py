@@ -60,6 +60,7 @@ def test_cells_reach_down_to_the_end_of_their_group_of_rows_at_most() -> None:
         ("<table><tr><td><h2>a</h2><p>b<td>c<tr><td>d<td>e</table>", "a\nb\nc\nd\ne"),
         ("<table><tr><td>a<tr><td>b</table>", "a\nb"),
         ("<table><tr><td><td><p>a<p>b<tr><td><td></table>", "a\nb"),
+        ("<table><tr><td>a<td><img src=/b><tr><td><img src=/c><td></table>", "a"),
         ("<table><tr><td><pre>a\nb</pre><td><pre>c</pre><tr><td>d<td>e</table>", "a\nb\nc\nd\ne"),
         ("<table><tr><td>a<td><table><tr><td>b<td>c<tr><td>d<td>e</table></table>", "a\nb\tc\nd\te"),
     ],

@@ -119,7 +119,7 @@ def _with_collapsed(
                 n += 1
             was_white = 0
             continue
-        out[n] = ord(" ") if white else c  # without branches, which no processor would foresee
+        out[n] = ord(" ") if white else c  # without a branch, which would be mispredicted
         n += 1 - (white & was_white)
         was_white = white
         i += 1

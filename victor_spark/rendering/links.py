@@ -134,7 +134,7 @@ _IMAGE_NAME: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORE
 _SMALLEST: Final = 33
 _THINNEST: Final = 6
 """Pixels: images with smaller sides, or with a thinner one and no text, are icons, lines and spacers."""
-_SIZE: Final = re.compile(r"\s*(\d{1,6})(?:px|\s*$|\.)")
+_SIZE: Final = re.compile(r"\s*(\d{1,6})(?:\.\d*)?(?:px|\s*$)")
 _A, _NOSCRIPT, _IMG, _PICTURE = map(KINDS.index, ("a", "noscript", "img", "picture"))
 _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d*)?)[wxh])?\s*(?:,|$)")
 
@@ -150,7 +150,7 @@ def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
     written = attribute(tag, "src").strip()
     stated = [_SIZE.match(attribute(tag, name)) for name in ("width", "height")]
     sizes = [int(size[1]) for size in stated if size]
-    if sizes and (max(sizes) < _SMALLEST or (min(sizes) < _THINNEST and not attribute(tag, "alt"))):
+    if sizes and (max(sizes) < _SMALLEST or (0 < min(sizes) < _THINNEST and not attribute(tag, "alt"))):
         return None
     if any(name in written for name in _TRACKERS) or _TRACKING.search(written) or _BUTTON.search(written):
         return None

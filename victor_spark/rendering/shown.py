@@ -17,7 +17,7 @@ from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, has, inside
 from victor_spark.kernels import assemble, code_points, text_of, views
 from victor_spark.rendering.num import MOST_UP
-from victor_spark.rendering.walk import complete, in_lines, places_of, short_with
+from victor_spark.rendering.walk import complete, in_lines, places_of, short_beginning_with
 from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
@@ -39,7 +39,7 @@ _OTHER_QUOTES: Final = {
 }
 _QUOTES: Final = {name: marks for marks, names in _OTHER_QUOTES.items() for name in names.split()}
 """Quotation marks by the language of the page, those of inner quotations last; else those of English."""
-GLUED_CITE: Final = re.compile(r"</cite>(?=[^\W_])")
+_CITE: Final = re.compile(r"<(/?)cite(?=[ >])[^>]*>([^\W_])?")
 _HIDING: Final = re.compile(
     r"<(span|a|b|i|em|strong|small|font|sup|sub|abbr|label|td|th|tr)(?= )(?![^>]*(?:[nN]ote|math))[^>]* "
     r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*display\s*:\s*none\b|class="mw-editsection")[^>]*>',
@@ -84,19 +84,27 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     if has(blocks, "cite") and inside(blocks, "blockquote").any():
         blocks = _with_cites_apart(blocks, html)
     hidden = [*_hidden(blocks, kept, html), *_signs(blocks, kept)]
-    if places := [] if blocks.text.isascii() else places_of(*views(_IS_INVISIBLE, blocks.points)):
-        points = np.delete(blocks.points, places)
-        start, end = (
-            (column - np.searchsorted(places, column)).astype(np.int32)
-            for column in (blocks.text_start, blocks.text_end)
-        )
-        blocks = replace(blocks, points=points, text=text_of(points), text_start=start, text_end=end)
+    if (seen := visible(blocks)) is not blocks:
+        blocks = seen
         hidden += np.flatnonzero(blocks.text_start == blocks.text_end).tolist()
     if hidden:
         left_out = blocks.left_out.copy()
         kept[hidden], left_out[hidden] = False, True
         blocks = replace(blocks, left_out=left_out)
     return with_texts(blocks, texts), kept
+
+
+def visible(blocks: Blocks) -> Blocks:
+    """The blocks without invisible characters."""
+    places = [] if blocks.text.isascii() else places_of(*views(_IS_INVISIBLE, blocks.points))
+    if not places:
+        return blocks
+    points = np.delete(blocks.points, places)
+    start, end = (
+        (column - np.searchsorted(places, column)).astype(np.int32)
+        for column in (blocks.text_start, blocks.text_end)
+    )
+    return replace(blocks, points=points, text=text_of(points), text_start=start, text_end=end)
 
 
 def with_texts(blocks: Blocks, texts: dict[int, str]) -> Blocks:
@@ -159,19 +167,28 @@ def _quote(blocks: Blocks, kept: Bool, html: str, texts: dict[int, str]) -> None
 def _with_cites_apart(blocks: Blocks, html: str) -> Blocks:
     """The blocks with a space before those that follow a `cite` at the beginning of a quote."""
     space_before, in_quote = blocks.space_before.copy(), BIT["blockquote"]
-    for match in GLUED_CITE.finditer(html):
-        row = first_from(blocks.start, match.end())
-        first = first_from(blocks.start, html.rfind("<cite", 0, match.start()))
+    for start, end in cites(html):
+        row, first = first_from(blocks.start, end), first_from(blocks.start, start)
         begins = first == 0 or blocks.paragraph[first - 1] != blocks.paragraph[min(first, row)]
         if first < row < len(blocks) and begins and int(blocks.containers[row]) & in_quote:
             space_before[row] = max(space_before[row], 1)
     return replace(blocks, space_before=space_before)
 
 
+def cites(html: str) -> Iterator[tuple[int, int]]:
+    """Where each `cite` begins and ends that a letter or digit follows at once."""
+    opened: list[int] = []
+    for match in _CITE.finditer(html):
+        if not match[1]:
+            opened.append(match.start())
+        elif (start := opened.pop() if opened else -1) >= 0 and match[2]:
+            yield start, match.end() - 1
+
+
 def _signs(blocks: Blocks, kept: Bool) -> Iterator[int]:
     """Links that are a sign: to a heading, term or caption itself, or back from a footnote."""
     columns = _IS_SIGN, blocks.text_start, blocks.text_end, blocks.points, kept.view(np.uint8)
-    for row in short_with(*views(*columns)):
+    for row in short_beginning_with(*views(*columns)):
         containers, sign = int(blocks.containers[row]), _text(blocks, row)
         named = blocks.heading_level[row] or containers & (BIT["dt"] | BIT["figcaption"])
         if containers & BIT["a"] and (named or sign[0] in _ANYWHERE) and not any(map(str.isalnum, sign)):
@@ -188,7 +205,7 @@ def _hidden(blocks: Blocks, kept: Bool, html: str) -> Iterator[int]:
 def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int, int, int, int]]:
     """Elements in a line or a table that their own style hides, with a block that is kept or in a table.
 
-    Each as its first such block, the block after it, and where the html that tells this begins and ends.
+    Each as its first such block, the block after it, and where its tags begin; 0 if its end is too far away.
     """
     until = 0
     for row in may_be_hidden(blocks, kept):
@@ -198,8 +215,7 @@ def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int
             if found := _HIDING.match(html, at):
                 end = _end(html, found)
                 until = max(row + 1, first_from(blocks.start, end))
-                is_cut = max(found.end() + _LONGEST_HIDING, start + 1)
-                yield row, until, at, html.find(">", end) + 1 if end else is_cut
+                yield row, until, at, end
                 break
             between = html[html.find(">", at) + 1 : start].lstrip()
             if html[at + 1] == "/" or (between and between[0] != "<"):

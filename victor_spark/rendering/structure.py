@@ -21,7 +21,7 @@ from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.links import attribute
 from victor_spark.rendering.num import KIND, N_END, N_OP, UP_TO_SIZE, Elements
 from victor_spark.rendering.shown import assembled
-from victor_spark.rendering.walk import Walk, names_one
+from victor_spark.rendering.walk import Walk, has_word
 
 OP: Final = {name: place for place, name in enumerate(num.OPS)}
 MARK: Final = {name: 1 << bit for bit, name in enumerate(num.MARKS)}
@@ -81,7 +81,7 @@ _MOST_OF_TOOL_BAR: Final = 40
 _NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)]")
 _LONGEST_MARKUP: Final = 20_000
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
-_MOST_TABLES: Final = 3_000
+MOST_TABLES: Final = 3_000
 _MOST_NESTED: Final = 10
 """The most tables in the cells of a data table: a table with more is the layout of the page."""
 _CALLOUTS: Final = {
@@ -92,6 +92,11 @@ _CALLOUTS: Final = {
     "CAUTION": "caution danger error failure bug",
 }
 _CALLOUT_OF: Final = {word: name for name, words in _CALLOUTS.items() for word in words.split()}
+
+
+def role_words(blocks: Blocks) -> npt.NDArray[np.uint32]:
+    """A word of ARIA's roles, as a hash, if the page has one: what plain text needs of `name_words`."""
+    return _NAMES_OF_ROLES[: has_word(*views(blocks.name_words, _NAMES_OF_ROLES))]
 
 
 class Structure:
@@ -143,8 +148,7 @@ class Structure:
     def _find_roles(self, rows: list[int]) -> None:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
-        words = self.blocks.name_words  # of block rows, there are none
-        has_roles = rows and (not len(words) or names_one(*views(words, _NAMES_OF_ROLES)))
+        has_roles = rows and len(role_words(self.blocks)) > 0
         for row in rows:
             tag = self.tag(row)
             name = attribute(tag, "role") if has_roles else ""
@@ -161,7 +165,7 @@ class Structure:
         """The nodes: num.NODE."""
         if labels := self._walk.choose():
             self.footnotes = footnotes.footnotes(self, np.array(labels))
-        if names_one(*views(self.blocks.name_words, _NAMES_OF_ASIDES)):
+        if has_word(*views(self.blocks.name_words, _NAMES_OF_ASIDES)):
             self.footnotes = footnotes.with_asides(self, self.footnotes)
         if (found := self.footnotes) is not footnotes.NONE:
             for name in ("notes", "refs", "back", "asides"):
@@ -231,7 +235,7 @@ class Structure:
     def is_data(self, table: int) -> bool:
         """Whether a table holds data, not the layout of the page."""
         if table not in self._tables:
-            self._tables[table] = len(self._tables) < _MOST_TABLES and self._is_data(table)
+            self._tables[table] = len(self._tables) < MOST_TABLES and self._is_data(table)
         return self._tables[table]
 
     def cells(self, table: int) -> npt.NDArray[np.intp]:
@@ -255,8 +259,8 @@ class Structure:
             return False
         if not (rows[1:] == rows[:-1]).any() and not (counts[KIND["thead"]] and counts[KIND["th"]] == 1):
             return False  # one cell a row
-        if np.count_nonzero(s.last[cells] > s.first[cells]) == 1:  # the others are empty
-            return False
+        if not counts[KIND["img"]] and np.count_nonzero(s.last[cells] > s.first[cells]) == 1:
+            return False  # all cells but one are empty
         n_inside = counts[KIND["p"]] + counts[KIND["li"]]
         headings = sum(counts[KIND["h1"] : KIND["h6"] + 1])
         has_header = (s.kind[cells] == KIND["th"]).any()

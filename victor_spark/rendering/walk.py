@@ -1178,7 +1178,7 @@ def in_lines(
     return found
 
 
-def short_with(
+def short_beginning_with(
     signs: cython.const[cython.uchar][::1],
     text_start: cython.const[cython.int][::1],
     text_end: cython.const[cython.int][::1],
@@ -1190,7 +1190,7 @@ def short_with(
     return [
         b
         for b in range(n_blocks)
-        if kept[b] and text_end[b] - text_start[b] <= _LONGEST_SIGN and is_one(signs, points[text_start[b]])
+        if kept[b] and text_end[b] - text_start[b] <= _LONGEST_SIGN and is_among(signs, points[text_start[b]])
     ]
 
 
@@ -1199,10 +1199,10 @@ def places_of(
 ) -> list[int]:
     """Where some characters stand in a text."""
     n_points: cython.Py_ssize_t = points.shape[0]
-    return [i for i in range(n_points) if is_one(characters, points[i])]
+    return [i for i in range(n_points) if is_among(characters, points[i])]
 
 
-def names_one(name_words: cython.const[cython.uint][::1], wanted: cython.const[cython.uint][::1]) -> bool:
+def has_word(name_words: cython.const[cython.uint][::1], wanted: cython.const[cython.uint][::1]) -> bool:
     """Whether a page has an element with one of some words, all as hashes."""
     for i in range(name_words.shape[0]):
         for k in range(wanted.shape[0]):
@@ -1213,6 +1213,6 @@ def names_one(name_words: cython.const[cython.uint][::1], wanted: cython.const[c
 
 @cython.cfunc
 @cython.inline
-def is_one(characters: cython.const[cython.uchar][::1], c: cython.uint) -> cython.bint:
+def is_among(characters: cython.const[cython.uchar][::1], c: cython.uint) -> cython.bint:
     """Whether a character is one of `characters`: 1 for each of them, up to the last."""
     return c < characters.shape[0] and characters[c] != 0
