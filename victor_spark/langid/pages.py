@@ -79,10 +79,7 @@ def _guess(blocks: Blocks, profiles: Profiles) -> Guess:
     if guess.language is None or guess.score >= MIXED_BELOW:
         return guess
     shares = identify.shares(blocks.points, blocks.text_start, blocks.text_end, profiles)
-    if not shares:
-        return guess
-    language, share = next(iter(shares.items()))
-    return Guess(language, share)
+    return Guess(*next(iter(shares.items()))) if shares else guess
 
 
 def _page_language(guess: Guess, targets: tuple[str, ...], blocks: Blocks) -> PageLanguage:

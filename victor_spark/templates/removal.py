@@ -39,7 +39,7 @@ def taken_out(
     blocks, cut = page.blocks, page.in_template
     if cut is None or not (kept & (blocks.template_share > 0)).any():
         return kept, None
-    if not scores.graded:
+    if not ((scores.probabilities > 0) & (scores.probabilities < 1)).any():  # of a rule
         return kept & keeps(page), cut
     spared = (scores.probabilities[:, OTHER] < guard.sure) | (blocks.heading_level > 0)
     left = kept & (spared | keeps(page))
