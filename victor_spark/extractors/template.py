@@ -7,7 +7,7 @@ after any cleaner, are in `templates/`.
 from typing import Final
 
 from victor_spark.blocks import Cleaner, by_rule
-from victor_spark.templates.removal import keeps
+from victor_spark.templates.coverage import keeps
 
 NAME: Final = "template"
 
