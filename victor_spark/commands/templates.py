@@ -124,7 +124,6 @@ def evaluate(arguments: argparse.Namespace) -> int:
         found = list(template_gain.gains(of_sites, arguments.cleaner, mining, arguments.group_by))
         results = json.dumps(template_gain.as_json(found, arguments.cleaner), indent=1, ensure_ascii=False)
         with resources.written(output):
-            output.mkdir(parents=True, exist_ok=True)
             (output / "results.json").write_text(results + "\n", encoding="utf-8")
     sys.stdout.write("\n".join(["", *template_gain.lines(found, arguments.cleaner), ""]))
     return EXIT_DONE

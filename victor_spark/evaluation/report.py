@@ -42,7 +42,6 @@ _PIECE: Final = re.compile(rf"\s+|[^\W{scripts.WORD_CLASS}]+|.", re.DOTALL)
 def write(output: Path, results: dict[str, Any], rows: Table, gold: Gold, plan: Plan) -> None:
     """results.json, results.csv with a line per page and cleaner, and report.html."""
     with resources.written(output):
-        output.mkdir(parents=True, exist_ok=True)
         stored = json.dumps(_finite(results), indent=1, ensure_ascii=False)
         (output / "results.json").write_text(stored + "\n", encoding="utf-8")
         names = [name for name in plan.measures if name != BLOCKS]
