@@ -17,7 +17,6 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from victor_spark import tables
-from victor_spark.blocks import Blocks
 from victor_spark.html import tags
 from victor_spark.kernels.num import GOLDEN
 from victor_spark.sites import evidence, table
@@ -181,7 +180,7 @@ def sums(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    has_examples = "example" in schema.names
+    has_examples, names = "example" in schema.names, tags.tables().names
     sites: dict[str, list[Contributions]] = {}
     examples: dict[str, Examples] = {}
     n_waiting = 0
@@ -193,23 +192,18 @@ def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         if has_examples:
             page = second_pass.page_of(row)
             first = evidence.first_blocks(page.page.blocks, page.scores.probabilities)
-            of_keys = zip(found.key.view(np.int64).tolist(), first, strict=True)
-            _add_examples(examples.setdefault(row[SITE], {}), page.page.blocks, of_keys)
+            known, blocks = examples.setdefault(row[SITE], {}), page.page.blocks
+            for key, block in zip(found.key.view(np.int64).tolist(), first, strict=True):
+                text = blocks.text[blocks.text_start[block] : blocks.text_end[block]][: 2 * _EXAMPLE]
+                text = " ".join(text.split())[:_EXAMPLE]
+                example = len(text), text, names[blocks.tag[block]], block / len(blocks)
+                known[key] = max(known.get(key, example), example)
         n_waiting += len(found)
         if n_waiting > _N_WAITING:
             yield _summed(sites, examples, schema)
             sites, examples, n_waiting = {}, {}, 0
     if sites:
         yield _summed(sites, examples, schema)
-
-
-def _add_examples(found: Examples, blocks: Blocks, of_keys: Iterable[tuple[int, int]]) -> None:
-    names = tags.tables().names
-    for key, row in of_keys:
-        text = blocks.text[blocks.text_start[row] : blocks.text_end[row]][: 2 * _EXAMPLE]
-        text = " ".join(text.split())[:_EXAMPLE]
-        example = len(text), text, names[blocks.tag[row]], row / len(blocks)
-        found[key] = max(found.get(key, example), example)
 
 
 def _summed(
