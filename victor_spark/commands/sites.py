@@ -70,9 +70,9 @@ SHOW_OPTIONS: Final = (
 
 def write(arguments: argparse.Namespace) -> int:
     """Writes the table."""
-    from victor_spark.spark import write_sites
+    from victor_spark.spark.site_sums import write_sites
 
-    write_sites.run(arguments.sources, arguments.target, arguments.master)
+    write_sites(arguments.sources, arguments.target, arguments.master)
     return EXIT_DONE
 
 
