@@ -78,7 +78,6 @@ def _list(failures: Sequence[Finding]) -> None:
 
 
 def _write(output: Path, table: Table, rows: Sequence[Finding], wanted: Collection[str]) -> None:
-    output.mkdir(parents=True, exist_ok=True)
     failures = [{"cleaner": row.cleaner, "id": row.id, "failure": row.failure} for row in rows if row.failure]
     report = {"figures": extrinsic.figures(table), "failures": failures}
     (output / "extrinsic.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

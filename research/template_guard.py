@@ -20,9 +20,9 @@ from victor_spark.logs import track
 from victor_spark.rendering.plain import plain_text
 from victor_spark.rendering.shown import trimmed
 from victor_spark.settings import Settings
-from victor_spark.templates import removal
+from victor_spark.templates import coverage
+from victor_spark.templates.coverage import Guard
 from victor_spark.templates.mine import MiningSettings, mine, sample
-from victor_spark.templates.removal import Guard
 from victor_spark.templates.site import SiteTemplates
 
 MOST_LOST: Final = 0.005
@@ -82,7 +82,7 @@ def figures(sites: Mapping[str, Sequence[Measured]]) -> dict[str, Any]:
         "n_pages": [sum(len(sites[site]) for site in half) for half in halves],
         "rows": rows,
         "chosen": chosen,
-        "in_use": next(row for row in rows if row["guard"] == asdict(removal.GUARD)),
+        "in_use": next(row for row in rows if row["guard"] == asdict(coverage.GUARD)),
     }
 
 
@@ -92,7 +92,7 @@ def _half(site: str) -> int:
 
 def _after(tested: Measured, guard: Guard) -> Overlap:
     document, blocks = tested.document, tested.page.blocks
-    kept, cut = removal.taken_out(tested.page, document.kept, document.scores, tested.n_pages, guard)
+    kept, cut = coverage.taken_out(tested.page, document.kept, document.scores, tested.n_pages, guard)
     if cut is None:
         return tested.alone
     text = plain_text(trimmed(blocks, cut), kept)

@@ -59,7 +59,7 @@ SPARK = (
     *("lock", "files", "ledger", "failures"),
     *("tasks", "daemon", "datasource", "estimate", "status"),
     *("waves", "site_sums", "run"),
-    *("export", "dedup", "mine_templates", "write_sites"),
+    *("export", "dedup", "mine_templates"),
 )
 """The order of the modules of spark/: each imports only modules before it."""
 

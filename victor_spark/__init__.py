@@ -17,8 +17,6 @@ P = ParamSpec("P")
 
 
 class _Clean(Protocol[P]):
-    """The type of `clean`."""
-
     def __call__(
         self, html: bytes | str, url: str | None = None, *options: P.args, **named: P.kwargs
     ) -> "Document": ...

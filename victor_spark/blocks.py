@@ -170,11 +170,6 @@ class Scores:
     text: str | None = None
     headline: Bool | None = None
 
-    @property
-    def graded(self) -> bool:
-        """Whether any probability is strictly between 0 and 1, as those of trained cleaners, not of rules."""
-        return bool(((self.probabilities > 0) & (self.probabilities < 1)).any())
-
 
 Cleaner: TypeAlias = Callable[[Page], Scores]
 """Answers one question: which blocks of this page are content?"""

@@ -18,7 +18,6 @@ from victor_spark import resources
 from victor_spark.errors import ConfigurationError, UsageError, suggestion
 
 T = TypeVar("T")
-Tables = Mapping[str, Mapping[str, Any]]
 
 MAX_SECONDS: Final = 1e6
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
@@ -113,7 +112,7 @@ def read(path: Path, kind: type[T]) -> T:
     return table
 
 
-def sections(file: str, kinds: Mapping[str, type]) -> Tables:
+def sections(file: str, kinds: Mapping[str, type]) -> Mapping[str, Mapping[str, Any]]:
     """The tables of conf/`file`, if it exists. `kinds`: the dataclass whose fields a table may have."""
     path = resources.directory("conf") / file
     tables = toml(path) if path.is_file() else {}

@@ -13,7 +13,7 @@ from victor_spark import roles
 from victor_spark.blocks import OTHER, TEXT, Blocks, Bool, Cleaner, Page, Scores, uniform
 from victor_spark.document import Document
 from victor_spark.errors import InputError, ModelError, TableError, UsageError
-from victor_spark.extractors import CRF_CLEANERS, check_name, load, models_of, template, victor
+from victor_spark.extractors import CRF_CLEANERS, cascade, check_name, load, models_of, template, victor
 from victor_spark.kernels import warn_if_uncompiled
 from victor_spark.langid.pages import PageIdentifier, PageLanguage, page_identifier
 from victor_spark.metadata.body import body, is_whole
@@ -24,6 +24,7 @@ from victor_spark.rendering.plain import plain_text
 from victor_spark.rendering.shown import LONGEST_HIDDEN, trimmed
 from victor_spark.resources import directory
 from victor_spark.settings import PREFERENCES, Settings
+from victor_spark.sites.table import SiteTable
 from victor_spark.templates.site import SiteTemplates
 from victor_spark.warc import file_types
 from victor_spark.warc.records import Record
@@ -50,12 +51,11 @@ def models(settings: Settings) -> dict[str, bytes]:
 
     Raises UsageError for wrong settings and ModelError for a bad model, before the first page is cleaned.
     """
-    check_name(settings.cleaner)
     _check(settings)
-    template.check(settings.cleaner, settings.templates)
-    if settings.sites and settings.cleaner != victor.NAME:
-        raise UsageError(f"--sites needs the cleaner {victor.NAME}, not {settings.cleaner}")
-    needed = language_models() | (victor.site_models(fspath(settings.sites)) if settings.sites else {})
+    needed = language_models()
+    if settings.sites:
+        listing = SiteTable(fspath(settings.sites)).files.listing
+        needed |= {**victor.site_model(), victor.SITE_TABLE: listing}
     if settings.templates:
         needed[TEMPLATES] = SiteTemplates(fspath(settings.templates)).files.listing
     if settings.lid_model:
@@ -87,11 +87,16 @@ def identifier(models: Mapping[str, bytes], languages: tuple[str, ...] = ()) -> 
 
 
 def _check(settings: Settings) -> None:
-    """Raises UsageError for values out of range and unknown names."""
+    """Raises UsageError for unknown names, and for settings that do not fit together."""
+    check_name(settings.cleaner)
     roles.check((*settings.without, *settings.including))
     if (settings.prefer or settings.fail_below) and settings.cleaner not in CRF_CLEANERS:
         option, known = "prefer" if settings.prefer else "fail-below", " or ".join(CRF_CLEANERS)
         raise UsageError(f"--{option} needs a cleaner that estimates F1 ({known}), not {settings.cleaner}")
+    if template.NAME in cascade.parts(settings.cleaner) and not settings.templates:
+        raise UsageError(f"the cleaner {settings.cleaner} needs a table of templates: --templates FILE")
+    if settings.sites and settings.cleaner != victor.NAME:
+        raise UsageError(f"--sites needs the cleaner {victor.NAME}, not {settings.cleaner}")
 
 
 def cleaning(
@@ -102,14 +107,22 @@ def cleaning(
     `lap` is called at the end of each stage: canonical, segment, language, decide, render. `write` gives the
     text of kept blocks; another function than `plain_text` may give a part that tells the status.
     """
-    cleaner, templates = load(settings.cleaner, models), _templates(settings, models)
+    cleaner, templates_of = load(settings.cleaner, models), _templates(settings, models)
     if settings.sites:
         cleaner = victor.with_sites(cleaner, fspath(settings.sites), models)
-    look = identifier(models, tuple(settings.languages))
+    look, uncleaned = identifier(models, tuple(settings.languages)), replace(settings, cleaner=NO_CLEANER)
     warn_if_uncompiled()
 
     def keep_all(page: Page) -> Scores:  # boilerplate in plain text cannot be detected
         return uniform(len(page.blocks), TEXT)
+
+    def made(page: Page, facts: PageFacts, cleaner: Cleaner, settings: Settings, write: Write) -> Document:
+        templates = templates_of(page)
+        page = templates.before(page) if templates else page
+        status, reason = _unfit(page, facts.language, settings)
+        scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
+        scored = Scored(page, scores, facts.language.score, facts.charset, facts.repairs, facts.markup)
+        return _decided(scored, settings, templates, lap, write, status, reason)
 
     def stated(document: Document, page: Page, facts: PageFacts) -> Document:
         """The document of the text in the page's JSON-LD, where there is one and it is ok."""
@@ -118,8 +131,7 @@ def cleaning(
             return document
         page, own = prepare(html, look, page.url)
         facts = replace(own, charset=facts.charset, markup=facts.markup)
-        uncleaned = replace(settings, cleaner=NO_CLEANER)
-        found = _document(page, facts, keep_all, uncleaned, templates(page), lap, plain_text)
+        found = made(page, facts, keep_all, uncleaned, plain_text)
         if found.status != "ok" or not is_whole(found.text):
             return document
         return replace(found, reason="; ".join(filter(None, (FROM_JSON_LD, found.reason))))
@@ -127,10 +139,9 @@ def cleaning(
     def cleaned(record: Record, payload: bytes) -> Document:
         if record.content_mime_type == "text/plain":
             page, facts = prepare_text(payload, look, record.url, record.http_charset)
-            chosen = replace(settings, cleaner=NO_CLEANER)
-            return _document(page, facts, keep_all, chosen, templates(page), lap, plain_text)
+            return made(page, facts, keep_all, uncleaned, plain_text)
         page, facts = prepare(payload, look, record.url, record.http_charset, lap)
-        document = _document(page, facts, cleaner, settings, templates(page), lap, write)
+        document = made(page, facts, cleaner, settings, write)
         return stated(document, page, facts) if _is_drawn_by_scripts(document) else document
 
     def clean(record: Record) -> Document:
@@ -234,22 +245,6 @@ def _templates(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Pag
     """The templates for a page; opened for the first with an address, and so by the process that cleans."""
     opened = cache(lambda: SiteTemplates(fspath(settings.templates or ""), models.get(TEMPLATES)))
     return lambda page: opened() if settings.templates and page.url else None
-
-
-def _document(
-    page: Page,
-    facts: PageFacts,
-    cleaner: Cleaner,
-    settings: Settings,
-    templates: SiteTemplates | None,
-    lap: Lap,
-    write: Write,
-) -> Document:
-    page = templates.before(page) if templates else page
-    status, reason = _unfit(page, facts.language, settings)
-    scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
-    scored = Scored(page, scores, facts.language.score, facts.charset, facts.repairs, facts.markup)
-    return _decided(scored, settings, templates, lap, write, status, reason)
 
 
 def _decided(

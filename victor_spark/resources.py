@@ -47,14 +47,15 @@ def written(path: Path) -> Iterator[None]:
 
 @contextmanager
 def new_directory(path: Path, *, overwrite: bool | None) -> Iterator[Path]:
-    """A directory for results; the caller creates it. If the body fails, its new files are removed.
+    """A directory for results, made if it is missing. If the body fails, what is new in it is removed.
 
     Raises OutputError at once (not after an hour's work) if it cannot be written or holds files.
     """
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         before = set() if missing else {file.name for file in path.iterdir()}
-        with tempfile.TemporaryFile(dir=missing[-1].parent if missing else path) as probe:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path) as probe:
             probe.write(b"0")
     except OSError as error:
         raise OutputError(f"cannot write to {path}: {error.strerror or error}") from error

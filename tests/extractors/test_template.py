@@ -15,9 +15,9 @@ from victor_spark.blocks import LABELS, Float64, Page, Scores
 from victor_spark.document import Document
 from victor_spark.errors import UsageError
 from victor_spark.settings import Settings
-from victor_spark.templates import coverage, patterns, removal, table
+from victor_spark.templates import coverage, patterns, table
+from victor_spark.templates.coverage import Guard
 from victor_spark.templates.matcher import Matcher
-from victor_spark.templates.removal import Guard
 from victor_spark.templates.table import Mined, Template
 from victor_spark.templates.tokens import TOKENISERS
 from victor_spark.warc.records import Record
@@ -111,7 +111,7 @@ def covered(html: str, *parts: str) -> Page:
 def test_what_a_trained_cleaner_is_sure_of_stays() -> None:
     whole = covered(f"<p>{FOG}</p><p>Share this</p><p>Read on</p>", "Share this", "Read on")
     kept = np.ones(3, dtype=bool)
-    left, cut = removal.taken_out(whole, kept, judged([0.1, 0.1, 0.7]), 10)
+    left, cut = coverage.taken_out(whole, kept, judged([0.1, 0.1, 0.7]), 10)
     assert left.tolist() == [True, True, False]
     assert cut is not None
     start, end = int(whole.blocks.text_start[1]), int(whole.blocks.text_end[1])
@@ -120,14 +120,14 @@ def test_what_a_trained_cleaner_is_sure_of_stays() -> None:
 
 def test_headings_stay() -> None:
     whole = covered(f"<h2>Fog in May</h2><p>{FOG}</p><p>Read on</p>", "Fog in May", "Read on")
-    left, _ = removal.taken_out(whole, np.ones(3, dtype=bool), judged([0.7, 0.1, 0.7]), 10)
+    left, _ = coverage.taken_out(whole, np.ones(3, dtype=bool), judged([0.7, 0.1, 0.7]), 10)
     assert left.tolist() == [True, True, False]
 
 
 def test_a_page_that_would_lose_most_of_its_words_stays_as_it_is() -> None:
     whole = covered(f"<p>{FOG}</p><p>Read on</p>", FOG)
     kept = np.ones(2, dtype=bool)
-    left, cut = removal.taken_out(whole, kept, judged([0.7, 0.7]), 10)
+    left, cut = coverage.taken_out(whole, kept, judged([0.7, 0.7]), 10)
     assert left.tolist() == [True, True]
     assert cut is None
 
@@ -135,15 +135,15 @@ def test_a_page_that_would_lose_most_of_its_words_stays_as_it_is() -> None:
 def test_templates_of_few_pages_take_nothing_from_a_trained_cleaner() -> None:
     whole = covered(f"<p>{FOG}</p><p>Read on</p>", "Read on")
     scores, kept = judged([0.1, 0.7]), np.ones(2, dtype=bool)
-    assert removal.taken_out(whole, kept, scores, 9)[1] is None
-    assert removal.taken_out(whole, kept, scores, 10)[0].tolist() == [True, False]
-    assert removal.taken_out(whole, kept, scores, 9, Guard(min_pages=9))[0].tolist() == [True, False]
+    assert coverage.taken_out(whole, kept, scores, 9)[1] is None
+    assert coverage.taken_out(whole, kept, scores, 10)[0].tolist() == [True, False]
+    assert coverage.taken_out(whole, kept, scores, 9, Guard(min_pages=9))[0].tolist() == [True, False]
 
 
 def test_a_rule_that_is_never_in_doubt_has_no_say() -> None:
     whole = covered(f"<p>{FOG}</p><p>Read on</p>", FOG)
     scores = judged([0.0, 0.0])
-    left, _ = removal.taken_out(whole, replace(scores).kept, scores, 10)
+    left, _ = coverage.taken_out(whole, replace(scores).kept, scores, 10)
     assert left.tolist() == [False, True]
 
 

@@ -85,10 +85,8 @@ def march(clean: Clean) -> Path:
 @pytest.fixture(scope="module")
 def known(march: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The table of sites of that run."""
-    from victor_spark.spark import write_sites
-
     target = tmp_path_factory.mktemp("table") / "sites"
-    write_sites.run([str(march)], str(target))
+    site_sums.write_sites([str(march)], str(target))
     return target
 
 

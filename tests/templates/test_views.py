@@ -10,7 +10,7 @@ from tests.html.pages import articles
 from victor_spark.blocks import Int32, Page
 from victor_spark.errors import UsageError
 from victor_spark.rendering.shown import trimmed
-from victor_spark.templates import coverage, removal
+from victor_spark.templates import coverage
 
 HTML = (
     "<ul><li>Home</li><li>News &amp; views</li></ul><p>The fog lies on <b>the water</b>.</p>"
@@ -93,7 +93,7 @@ def test_what_is_left_says_something() -> None:
     found = at(whole.blocks.text, "Posted by:", "| 3 May", "Share")
     marked = coverage.marked(whole, coverage.covered("text", whole, found))
     assert marked.in_template is not None
-    assert removal.keeps(marked).tolist() == [True, True, False]
+    assert coverage.keeps(marked).tolist() == [True, True, False]
     left = trimmed(marked.blocks, marked.in_template)
     assert left.text[left.text_start[0] : left.text_end[0]] == "Anna"
     assert left.text[left.text_start[1] : left.text_end[1]] == "| ©"

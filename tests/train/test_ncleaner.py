@@ -135,7 +135,7 @@ def test_training_does_not_depend_on_the_order_of_pages() -> None:
 def test_uncalibrated_a_segment_is_clean_when_its_characters_are_likelier_in_clean_text() -> None:
     model = training.train(pairs(5), calibrated=False)
     np.testing.assert_array_equal(model.calibration, LIKELIHOOD)
-    found = segments(blocks_of(f"<p>{STORIES[5]}</p>{MENU}"), model.table())
+    found = segments(blocks_of(f"<p>{STORIES[5]}</p>{MENU}"), symbol_table(model.characters, lexical=True))
     ratio = np.bincount(found.of_row, weights=ncleaner.row_ratios(found, model.ratios))
     assert ((ncleaner.features(found, model.ratios) @ model.calibration > 0) == (ratio > 0)).all()
 

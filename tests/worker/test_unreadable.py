@@ -48,8 +48,8 @@ def deadly(monkeypatch: pytest.MonkeyPatch, deed: bytes, *victims: int) -> None:
     """A process that reads the block of one of these records does the deed."""
     understand = records.page_record
 
-    def understood(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
-        record = understand(raw, options, filename)
+    def understood(raw: RawRecord, options: ReadOptions) -> Record | None:
+        record = understand(raw, options)
         if raw.fields.get("warc-target-uri") in [URL.format(number) for number in victims]:
             DEEDS[deed]()
         return record
@@ -265,10 +265,10 @@ def test_an_error_of_ours_in_one_record_costs_that_record(
     """Without a process of its own as well."""
     understand: Callable[..., Record | None] = records.page_record
 
-    def buggy(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
+    def buggy(raw: RawRecord, options: ReadOptions) -> Record | None:
         if raw.fields.get("warc-target-uri") == URL.format(3):
             raise ValueError("our own mistake")
-        return understand(raw, options, filename)
+        return understand(raw, options)
 
     monkeypatch.setattr(records, "page_record", buggy)
     found = list(reading.read(written(tmp_path / "a.warc.gz", PACKED["gzip.warc.gz"])))

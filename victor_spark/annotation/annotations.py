@@ -184,7 +184,6 @@ def act(store: Store, number: int, name: Any, action: Action, *, judge: bool = F
 
 
 def _logged(connection: Connection, store: Store, page: Row, row: Row, action: Action) -> dict[str, Any]:
-    """Applies the action and writes its entry."""
     undoable, redoable = _stacks(store, row["id"])
     labels = row["labels"]
     if action.kind in _CHANGING:

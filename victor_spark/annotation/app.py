@@ -195,7 +195,6 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _frame(request: Request) -> Response:
-    """The page for the frame, with its own Content-Security-Policy."""
     nonce = secrets.token_urlsafe(16)
     plain = request.query_params.get("plain") == "1"
     parts = await run_in_threadpool(_rendered, request.app.state.work.store, _page(request), plain)

@@ -19,7 +19,6 @@ from victor_spark.model import files as model_files
 from victor_spark.model.explanation import Explanation, explain
 from victor_spark.roles import ROLES
 
-_BAR: Final = Path(__file__).with_name("explained.html")
 _POLICY: Final = (
     '<meta http-equiv="Content-Security-Policy" '
     "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">"
@@ -41,7 +40,7 @@ def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: 
     metadata = document.metadata
     facts = [f"{key}: {getattr(metadata, key)} (from {source})" for key, source in metadata.sources.items()]
     shown = {"Text": document.text, "Markdown": document.render("markdown"), "Metadata": "\n".join(facts)}
-    bar = resources.template(_BAR)
+    bar = resources.template(Path(__file__).with_name("explained.html"))
     return frame.render(
         document.html,
         blocks,
@@ -77,7 +76,6 @@ def _headline(document: Document) -> Bool:
 
 
 def _tooltips(document: Document, explanation: Explanation | None) -> list[dict[str, Any]]:
-    """The content of the tooltip of each block."""
     own = labels(document.scores, document.kept).tolist()
     probabilities = np.round(document.scores.probabilities, 3).tolist()
     shares = document.columns.template_share.tolist()

@@ -118,7 +118,7 @@ def _content(html: str, blocks: Sequence[tuple[int, int]], *, plain: bool) -> It
         if tag[2] == "title":
             in_title = not tag[1]
         else:
-            yield _tag(tag[0], plain)
+            yield _tag(tag[1], tag[2], tag[3], plain)
         done = tag.end()
 
 
@@ -128,12 +128,8 @@ def _text(text: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def _tag(source: str, plain: bool) -> str:
+def _tag(closing: str, name: str, attributes: str, plain: bool) -> str:
     """One tag for the frame, "" for a removed one."""
-    found = _TAG.match(source)
-    if found is None:
-        return ""
-    closing, name, attributes = found.groups()
     if name in GONE or not name or name[0] in "!?":
         return ""
     shown = name if name in KEPT else f"v-{name}" if name in RENAMED else "v-x"

@@ -43,22 +43,24 @@ _GOLD: Final = re.compile(r'<[^>]*\sdata-gold="([a-z]+)"(?:[^>]*\sdata-why="([^"
 
 @dataclass(frozen=True)
 class Prelabeller:
-    """A loaded model: its name, its language identification, and its prelabels of a page.
+    """A loaded model: its language identification; if prelabels are wanted, its name and those of a page.
 
     `prelabel` gives the columns of the store's table `prelabel`, without the number of the page.
     """
 
-    name: str
     identify: PageIdentifier
-    prelabel: Callable[[Page], tuple[Any, ...]]
+    name: str | None = None
+    prelabel: Callable[[Page], tuple[Any, ...]] | None = None
 
 
-def prelabeller(settings: Settings) -> Prelabeller:
-    """The cleaner of these settings as a source of prelabels.
+def prelabeller(settings: Settings | None) -> Prelabeller:
+    """The cleaner of these settings as a source of prelabels; None: without prelabels.
 
     A block is uncertain if its P(content) is between .25 and .75. The uncertainty of a page is the mean of
     1 - |2 P(content) - 1| over its words, 0 … 1.
     """
+    if settings is None:
+        return Prelabeller(pipeline.identifier(pipeline.language_models()))
     models = pipeline.models(settings)
     cleaner = load(settings.cleaner, models)
     digest = hashlib.sha256(b"".join(models[name] for name in sorted(models))).hexdigest()
@@ -73,11 +75,13 @@ def prelabeller(settings: Settings) -> Prelabeller:
         percent = np.rint(100.0 * scores.probabilities).astype(np.uint8).tobytes()
         return name, "".join(map(str, labels(scores, scores.kept).tolist())), uncertain, uncertainty, percent
 
-    return Prelabeller(name, pipeline.identifier(models), prelabel)
+    return Prelabeller(pipeline.identifier(models), name, prelabel)
 
 
 def renew(store: Store, prelabeller: Prelabeller) -> int:
     """Replaces the prelabels of other models on pages that no annotator has opened; returns their number."""
+    if prelabeller.prelabel is None:
+        return 0
     rows = store.rows(
         "SELECT page.id, page.url, page.n_blocks FROM page LEFT JOIN prelabel ON prelabel.page = page.id"
         " WHERE NOT practice AND coalesce(prelabel.model, '') != ?"
@@ -99,14 +103,7 @@ def _set_prelabels(store: Store, number: int, prelabel: tuple[Any, ...]) -> None
         connection.execute("INSERT OR REPLACE INTO prelabel VALUES (?, ?, ?, ?, ?, ?)", (number, *prelabel))
 
 
-def add_inputs(
-    store: Store,
-    names: Sequence[str],
-    identify: PageIdentifier,
-    prelabeller: Prelabeller | None,
-    *,
-    limit: int | None,
-) -> None:
+def add_inputs(store: Store, names: Sequence[str], prelabeller: Prelabeller, *, limit: int | None) -> None:
     """Adds the pages of these inputs (of the first `limit` records) and stores a remark with the counts.
 
     Raises InputError for an input that is missing or holds no page, and ShardError if a shard cannot be read
@@ -126,7 +123,7 @@ def add_inputs(
     found, report = islice(read(), limit), reporter("reading records", limit or 0)
     while batch := list(islice(found, _PAGES_PER_TRANSACTION)):
         with store.writing():
-            counts.update(_add_record(store, record, identify, prelabeller) for record in batch)
+            counts.update(_add_record(store, record, prelabeller) for record in batch)
         report(counts.total(), "")
     erase()
     shown = ", ".join(map(_shown, shards[:3])) + (f" and {n} more" if (n := len(shards) - 3) > 0 else "")
@@ -167,19 +164,17 @@ def is_list_of_pages(name: str) -> bool:
     return storage.scheme(address) in ("http", "https") and file_types.by_name(address) not in ("warc", "arc")
 
 
-def _add_record(
-    store: Store, record: Record, identify: PageIdentifier, prelabeller: Prelabeller | None
-) -> str:
+def _add_record(store: Store, record: Record, prelabeller: Prelabeller) -> str:
     """Adds the page of a record; returns the outcome, for a dropped record its status."""
     if record.status is not None or record.payload is None:
         return record.status or "error"
     markup, _ = charset.decode(record.payload, record.http_charset)
-    page, _ = preparation.prepare(markup, identify, record.url)
+    page, _ = preparation.prepare(markup, prelabeller.identify, record.url)
     if not len(page.blocks):
         return _WITHOUT_BLOCKS
     offset = record.warc_record_offset
     number = _add(store, page, markup, record.warc_filename, source_offset=offset, record_id=record.id)
-    if number is not None and prelabeller is not None:
+    if number is not None and prelabeller.prelabel is not None:
         _set_prelabels(store, number, prelabeller.prelabel(page))
     return _KNOWN if number is None else _ADDED
 

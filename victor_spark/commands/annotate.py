@@ -95,7 +95,6 @@ EXPORT_OPTIONS: Final = (
 
 def serve(arguments: argparse.Namespace) -> int:
     """Adds the inputs to the store, then serves the application."""
-    from victor_spark import pipeline
     from victor_spark.annotation import app, importing, serving, store
     from victor_spark.annotation.progress import Plan
 
@@ -110,21 +109,17 @@ def serve(arguments: argparse.Namespace) -> int:
     if not arguments.inputs and not path.is_file():
         raise UsageError(f"{path}: no such store; give INPUT to create it")
     wanted = store.parse_labels(arguments.label) if arguments.label else None
-    if arguments.no_prelabels:
-        prelabeller, name = None, None
-        identify = pipeline.identifier(pipeline.language_models())
-    else:
-        prelabeller = importing.prelabeller(Settings(arguments.cleaner, model=arguments.model))
-        identify, name = prelabeller.identify, prelabeller.name
+    settings = None if arguments.no_prelabels else Settings(arguments.cleaner, model=arguments.model)
+    prelabeller = importing.prelabeller(settings)
     with closing(store.create_or_open(path, wanted)) as kept:
         try:
             importing.add_practice(kept)
-            if prelabeller and (n_renewed := importing.renew(kept, prelabeller)):
-                log(f"{n_renewed} pages have new initial labels by {name}")
+            if n_renewed := importing.renew(kept, prelabeller):
+                log(f"{n_renewed} pages have new initial labels by {prelabeller.name}")
             if inputs := [_fetched(each, path, arguments) for each in arguments.inputs]:
-                importing.add_inputs(kept, inputs, identify, prelabeller, limit=arguments.limit)
+                importing.add_inputs(kept, inputs, prelabeller, limit=arguments.limit)
             if not arguments.import_only:
-                application = partial(app.application, app.Workspace(kept, plan, name))
+                application = partial(app.application, app.Workspace(kept, plan, prelabeller.name))
                 token = None if arguments.no_token else arguments.token or kept.token
                 where = {"host": arguments.host, "port": arguments.port, "token": token}
                 serving.serve(application, **where, note="Ctrl-C stops; everything is saved")
@@ -174,7 +169,6 @@ def agreement(arguments: argparse.Namespace) -> int:
 
 
 def _lines(report: Mapping[str, Any]) -> Iterator[str]:
-    """The report as lines of text."""
 
     def number(value: float | None) -> str:
         return "undefined" if value is None else f"{value:.3f}"

@@ -41,5 +41,5 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 _SHELLS: Final = ("bash", "zsh", "fish", "tcsh")
-_OPTION: Final = option("SHELL", ", ".join(_SHELLS), choices=_SHELLS, dest="shell")
-COMPLETION: Final = Command(__doc__, (_OPTION,), run)
+OPTIONS: Final = (option("SHELL", ", ".join(_SHELLS), choices=_SHELLS, dest="shell"),)
+COMPLETION: Final = Command(__doc__, OPTIONS, run)

@@ -79,7 +79,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    """The plan in lines for people."""
     from victor_spark.logs import many, size
 
     sample = found["sample"]

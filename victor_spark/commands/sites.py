@@ -70,9 +70,9 @@ SHOW_OPTIONS: Final = (
 
 def write(arguments: argparse.Namespace) -> int:
     """Writes the table."""
-    from victor_spark.spark import write_sites
+    from victor_spark.spark.site_sums import write_sites
 
-    write_sites.run(arguments.sources, arguments.target, arguments.master)
+    write_sites(arguments.sources, arguments.target, arguments.master)
     return EXIT_DONE
 
 
@@ -127,7 +127,6 @@ def _lines(site: Site, limit: int) -> Iterator[tuple[str, str, str]]:
 
 
 def _page(title: str, sites: Sequence[Site], limit: int) -> Iterator[str]:
-    """The sites with their layouts."""
     yield f"{_HEAD}<title>{escape(title)}</title></head><body>{_LEGEND}\n"
     for mark, numbers, text in (line for site in sites for line in _lines(site, limit)):
         shown = f"<bdi>{escape(text)}</bdi>"

@@ -124,7 +124,6 @@ def evaluate(arguments: argparse.Namespace) -> int:
         found = list(template_gain.gains(of_sites, arguments.cleaner, mining, arguments.group_by))
         results = json.dumps(template_gain.as_json(found, arguments.cleaner), indent=1, ensure_ascii=False)
         with resources.written(output):
-            output.mkdir(parents=True, exist_ok=True)
             (output / "results.json").write_text(results + "\n", encoding="utf-8")
     sys.stdout.write("\n".join(["", *template_gain.lines(found, arguments.cleaner), ""]))
     return EXIT_DONE
@@ -203,26 +202,22 @@ def _unknown(site: str, name: str, sites: Iterable[str]) -> InputError:
 
 
 def _site(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> Iterator[str]:
+    def short(text: str) -> str:
+        is_whole = arguments.full or len(text) <= _WIDTH
+        return text if is_whole else f"{text[:_WIDTH]}… ({len(text)} characters)"
+
     first = rows[0]
     of_site = f"{len(rows)} templates in the view {first['view']}, from {first['n_pages']} pages"
     yield f"{first['site']}: {of_site}; cut-off: {first['cut_off']} pages (short lines: a fifth of them)"
     shown = rows[: arguments.limit or None]
     for number, row in enumerate(shown, 1):
-        yield ""
-        yield from _template(number, row, full=arguments.full)
+        vanished = f", vanished after {row['last_seen']:%Y-%m-%d}" if row["vanished"] else ""
+        seen = f"{row['n_tokens']} tokens, sites: {row['n_sites_seen']}{vanished}"
+        yield f"\n{number}. on {row['document_frequency']} of {row['n_pages']} pages, {seen}"
+        yield f"   {short(row['regex'])}"
+        yield f"   example: {short(' '.join(str(row['example']).split()))}"
     if len(shown) < len(rows):
         yield f"\n{len(rows) - len(shown)} more: --limit 0"
-
-
-def _template(number: int, row: dict[str, Any], *, full: bool) -> Iterator[str]:
-    def short(text: str) -> str:
-        return text if full or len(text) <= _WIDTH else f"{text[:_WIDTH]}… ({len(text)} characters)"
-
-    vanished = f", vanished after {row['last_seen']:%Y-%m-%d}" if row["vanished"] else ""
-    seen = f"{row['n_tokens']} tokens, sites: {row['n_sites_seen']}{vanished}"
-    yield f"{number}. on {row['document_frequency']} of {row['n_pages']} pages, {seen}"
-    yield f"   {short(row['regex'])}"
-    yield f"   example: {short(' '.join(str(row['example']).split()))}"
 
 
 def diff(arguments: argparse.Namespace) -> int:

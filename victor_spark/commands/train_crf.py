@@ -220,7 +220,6 @@ def _write(
     }
     if why_not:
         metrics["not_measured"] = why_not
-    output.mkdir(parents=True, exist_ok=True)
     if results:
         _draw(output, results)
         first = next(iter(results.values()))

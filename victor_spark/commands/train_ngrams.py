@@ -132,46 +132,41 @@ NCLEANER_OPTIONS: Final = (
 def train_ncleaner(arguments: argparse.Namespace) -> int:
     """Labels, trains, measures on held-out pages, writes the model directory."""
     with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
-        _train(arguments, output)
+        files = gold.find(Path(arguments.data), arguments.sets).values()
+        pages = [page for path in files for page in track(gold.read(path), f"reading {path.name}", 0)]
+        learnt = _training_pages(pages, arguments)
+        options = ("sets", "pairs", "non_lexical", "uncalibrated")
+        metrics: dict[str, Any] = {
+            "command": command_line("victor train ncleaner --data PAGES", arguments, *options),
+            "lexical": not arguments.non_lexical,
+            "calibrated": not arguments.uncalibrated,
+            "n_training_pages": len(learnt),
+            "training_pages": dict(sorted(Counter(page.gold.set for page in learnt).items())),
+        }
+        try:
+            model = ncleaner.train(
+                crf.training_pages(learnt),
+                lexical=metrics["lexical"],
+                calibrated=metrics["calibrated"],
+                about={"command": metrics["command"]},
+            )
+        except ValueError as error:
+            raise InputError(f"{arguments.data}: {error}") from error
+        held_out = [page for page in pages if gold.usable(page) and page.split == report.HELD_OUT]
+        clean = cleaner.load(cleaner.to_bytes(model))
+        labelled = map(labelling.label, track(held_out, "measuring", len(held_out)))
+        results = [cross_validation.result(page, clean(page.page)) for page in labelled]
+        metrics["held_out"] = cross_validation.by_set(results) if results else {}
+        if results:
+            print(cross_validation.table(metrics["held_out"]))
+        else:
+            log(f"not measured: {arguments.data} has no page of the split dev", "warning")
+        (output / FILE_NAME).write_bytes(cleaner.to_bytes(model))
+        (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
+        text = report.card("ncleaner", f"ncleaner/{output.resolve().name}", metrics)
+        (output / "CARD.md").write_text(text, encoding="utf-8")
     print(f"model in {output}")
     return EXIT_DONE
-
-
-def _train(arguments: argparse.Namespace, output: Path) -> None:
-    files = gold.find(Path(arguments.data), arguments.sets).values()
-    pages = [page for path in files for page in track(gold.read(path), f"reading {path.name}", 0)]
-    learnt = _training_pages(pages, arguments)
-    options = ("sets", "pairs", "non_lexical", "uncalibrated")
-    metrics: dict[str, Any] = {
-        "command": command_line("victor train ncleaner --data PAGES", arguments, *options),
-        "lexical": not arguments.non_lexical,
-        "calibrated": not arguments.uncalibrated,
-        "n_training_pages": len(learnt),
-        "training_pages": dict(sorted(Counter(page.gold.set for page in learnt).items())),
-    }
-    try:
-        model = ncleaner.train(
-            crf.training_pages(learnt),
-            lexical=metrics["lexical"],
-            calibrated=metrics["calibrated"],
-            about={"command": metrics["command"]},
-        )
-    except ValueError as error:
-        raise InputError(f"{arguments.data}: {error}") from error
-    held_out = [page for page in pages if gold.usable(page) and page.split == report.HELD_OUT]
-    clean = cleaner.load(cleaner.to_bytes(model))
-    labelled = map(labelling.label, track(held_out, "measuring", len(held_out)))
-    results = [cross_validation.result(page, clean(page.page)) for page in labelled]
-    metrics["held_out"] = cross_validation.by_set(results) if results else {}
-    if results:
-        print(cross_validation.table(metrics["held_out"]))
-    else:
-        log(f"not measured: {arguments.data} has no page of the split dev", "warning")
-    output.mkdir(parents=True, exist_ok=True)
-    (output / FILE_NAME).write_bytes(cleaner.to_bytes(model))
-    (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", encoding="utf-8")
-    text = report.card("ncleaner", f"ncleaner/{output.resolve().name}", metrics)
-    (output / "CARD.md").write_text(text, encoding="utf-8")
 
 
 def _training_pages(pages: Sequence[GoldPage], arguments: argparse.Namespace) -> list[LabelledPage]:

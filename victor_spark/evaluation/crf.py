@@ -1,6 +1,6 @@
 """Training of the CRF cleaners on labelled pages: for cross-validation, the gate and `victor train crf`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -48,19 +48,17 @@ def cleaners(trained: Model) -> dict[str, Cleaner]:
 
 
 def recipe(table: FeatureTable, options: TrainingOptions) -> Train:
-    """Trains the cleaners on the pages of a fold; `victor` also with each preference."""
-    return lambda pages: with_preferences(cleaners(train(pages, table, options)))
-
-
-def with_preferences(cleaners: Mapping[str, Cleaner]) -> dict[str, Cleaner]:
-    """The cleaners, and beside `victor` the same with `--prefer` precision and recall."""
+    """Trains the cleaners on the pages of a fold; `victor` also with `--prefer` precision and recall."""
 
     def preferring(clean: Cleaner, beta: float, page: Page) -> Scores:
         scores = clean(page)
         return replace(scores, kept=victor.decide(scores.probabilities, page.blocks, beta)[0])
 
-    return dict(cleaners) | {
-        f"{victor.NAME} --prefer {preference}": partial(preferring, cleaners[victor.NAME], beta)
-        for preference, beta in PREFERENCES.items()
-        if victor.NAME in cleaners
-    }
+    def trained(pages: Sequence[LabelledPage]) -> dict[str, Cleaner]:
+        made = cleaners(train(pages, table, options))
+        if clean := made.get(victor.NAME):
+            for preference, beta in PREFERENCES.items():
+                made[f"{victor.NAME} --prefer {preference}"] = partial(preferring, clean, beta)
+        return made
+
+    return trained

@@ -171,17 +171,16 @@ def sources(paths: Sequence[str], pages: str | None = None, *, without_pages: bo
             raise InputError(f"{path}: no such file or folder of annotated pages")
         if path.is_file() and path.suffix != ".json":
             found.append((set_name(path), partial(read, path)))
-            continue
-        if _has_sets(path):
+        elif _has_sets(path):
             found += [(name, partial(read, each)) for name, each in find(path).items()]
-            continue
-        is_used = True
-        if folder is None and not (without_pages and path.is_dir()):
+        elif folder is None and not (without_pages and path.is_dir()):
             raise UsageError(f"{path} holds no pages: add --pages FOLDER with their html")
-        if folder is not None and path.is_file():
-            found.append((path.stem, partial(_snippets, path, folder)))
         else:
-            found.append(_cleaneval_source(path, folder))
+            is_used = True
+            if folder is not None and path.is_file():
+                found.append((path.stem, partial(_snippets, path, folder)))
+            else:
+                found.append(_cleaneval_source(path, folder))
     if folder is not None and not is_used:
         raise UsageError(
             "--pages is for a folder of gold texts or a .json of snippets: this gold holds its own pages"

@@ -22,7 +22,6 @@ from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import ALL, Interval
 from victor_spark.evaluation.measuring import BLOCKS, Measurement, Plan
 
-_TEMPLATE: Final = Path(__file__).with_name("report.html")
 N_WORST: Final = 20
 """The number of pages that are shown for each cleaner."""
 MAX_CHARACTERS: Final = 12_000
@@ -42,7 +41,6 @@ _PIECE: Final = re.compile(rf"\s+|[^\W{scripts.WORD_CLASS}]+|.", re.DOTALL)
 def write(output: Path, results: dict[str, Any], rows: Table, gold: Gold, plan: Plan) -> None:
     """results.json, results.csv with a line per page and cleaner, and report.html."""
     with resources.written(output):
-        output.mkdir(parents=True, exist_ok=True)
         stored = json.dumps(_finite(results), indent=1, ensure_ascii=False)
         (output / "results.json").write_text(stored + "\n", encoding="utf-8")
         names = [name for name in plan.measures if name != BLOCKS]
@@ -120,7 +118,7 @@ def html(results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[M
         for pair in results["differences"]
         if measure in pair["f1"]
     ]
-    return resources.template(_TEMPLATE).render(
+    return resources.template(Path(__file__).with_name("report.html")).render(
         results=results,
         figures=figures,
         measure=measure,
@@ -137,7 +135,6 @@ def html(results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[M
 
 
 def _best(figures: Mapping[str, Any], measure: str) -> float:
-    """The highest F1 of a cleaner."""
     measured = [each["measures"] for each in figures.values()]
     return max((each[measure]["f1"] for each in measured if measure in each), default=0.0)
 
@@ -251,14 +248,13 @@ def terminal_lines(results: Mapping[str, Any]) -> Iterator[str]:
 HELD_OUT: Final = "dev"
 """NCleaner is not trained on pages of this split."""
 
-_CARD: Final = Path(__file__).with_name("card.md")
-
 
 def card(macro: str, *arguments: Any) -> str:
     """The Markdown of a model's metrics.json by a macro of card.md: crf, ncleaner or unseen."""
     about = configuration.toml(resources.directory("conf") / "gold_sets.toml")
     known = {"about": about, "held_out": HELD_OUT, "block_row": block_row}
-    return str(getattr(resources.template(_CARD).make_module(known), macro)(*arguments))
+    macros = resources.template(Path(__file__).with_name("card.md")).make_module(known)
+    return str(getattr(macros, macro)(*arguments))
 
 
 def block_row(name: str, row: Mapping[str, float]) -> str:

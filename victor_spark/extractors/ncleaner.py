@@ -135,10 +135,6 @@ class Model:
     calibration: Float64
     about: Mapping[str, Any] = field(default_factory=dict)
 
-    def table(self) -> UInt16:
-        """Code point → symbol."""
-        return symbol_table(self.characters, lexical=self.lexical)
-
 
 def logistic(log_odds: Float64) -> Float64:
     """Probabilities from log-odds, which are clipped before they overflow."""
@@ -148,7 +144,7 @@ def logistic(log_odds: Float64) -> Float64:
 def load(stored: bytes) -> Cleaner:
     """`ncleaner` and its settings; ModelError for a bad model."""
     model = from_bytes(stored)
-    table = model.table()
+    table = symbol_table(model.characters, lexical=model.lexical)
 
     def clean(page: Page) -> Scores:
         found = segments(page.blocks, table)

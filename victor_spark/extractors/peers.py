@@ -84,21 +84,15 @@ def justext(*, stop_lists: bool) -> Extractor:
     """
     import justext as tool
 
+    stop_list = cache(tool.get_stoplist)
     paragraphs = partial(tool.justext, stoplist=frozenset(), stopwords_low=0, stopwords_high=0)
 
     def extract(page: Page) -> str:
         language = languages().justext.get(page.language or "") if stop_lists else None
-        found = tool.justext(page.html, _stop_list(language)) if language else paragraphs(page.html)
+        found = tool.justext(page.html, stop_list(language)) if language else paragraphs(page.html)
         return "\n".join(paragraph.text for paragraph in found if not paragraph.is_boilerplate)
 
     return extract
-
-
-@cache
-def _stop_list(language: str) -> frozenset[str]:
-    import justext as tool
-
-    return frozenset(tool.get_stoplist(language))
 
 
 def trafilatura() -> Extractor:

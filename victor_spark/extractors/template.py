@@ -7,18 +7,9 @@ after any cleaner, are in `templates/`.
 from typing import Final
 
 from victor_spark.blocks import Cleaner, by_rule
-from victor_spark.errors import UsageError
-from victor_spark.extractors import cascade
-from victor_spark.settings import StrPath
-from victor_spark.templates.removal import keeps
+from victor_spark.templates.coverage import keeps
 
 NAME: Final = "template"
-
-
-def check(cleaner: str, templates: StrPath | None) -> None:
-    """Raises UsageError if the cleaner needs a table of templates and none is given."""
-    if NAME in cascade.parts(cleaner) and not templates:
-        raise UsageError(f"the cleaner {cleaner} needs a table of templates: --templates FILE")
 
 
 def load() -> Cleaner:

@@ -77,11 +77,6 @@ def site_model() -> dict[str, bytes]:
     return {SITE_MODEL: found}
 
 
-def site_models(sites: str) -> dict[str, bytes]:
-    """The models that a table of sites needs in each process; InputError if it can't be used."""
-    return {**site_model(), SITE_TABLE: table.SiteTable(sites).files.listing}
-
-
 def with_sites(inner: Cleaner, sites: str, models: Mapping[str, bytes]) -> Cleaner:
     """The cleaner, with its probabilities revised by a table of sites."""
     # Opened for the first page with an address, and so by the process that cleans the crawl.

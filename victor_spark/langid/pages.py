@@ -67,7 +67,11 @@ def page_identifier(
         guess = by_fasttext([blocks.text])[0] if by_fasttext else _guess(blocks, loaded)
         page = _page_language(guess, targets, blocks)
         if block_features and page.is_wanted:
-            blocks = _with_features(blocks, targets, guess, loaded)
+            own = guess.language  # used where no language is requested
+            if chosen := targets or ((own,) if own is not None and own in loaded.profiles else ()):
+                texts = (blocks.points, blocks.text_start, blocks.text_end)
+                langid1, langid2, _ = scores.block_scores(*texts, chosen, loaded)
+                blocks = replace(blocks, langid1=langid1, langid2=langid2)
         return blocks, replace(page, lost=found.lost) if found.lost else page
 
     return look
@@ -79,10 +83,7 @@ def _guess(blocks: Blocks, profiles: Profiles) -> Guess:
     if guess.language is None or guess.score >= MIXED_BELOW:
         return guess
     shares = identify.shares(blocks.points, blocks.text_start, blocks.text_end, profiles)
-    if not shares:
-        return guess
-    language, share = next(iter(shares.items()))
-    return Guess(language, share)
+    return Guess(*next(iter(shares.items()))) if shares else guess
 
 
 def _page_language(guess: Guess, targets: tuple[str, ...], blocks: Blocks) -> PageLanguage:
@@ -92,17 +93,6 @@ def _page_language(guess: Guess, targets: tuple[str, ...], blocks: Blocks) -> Pa
     language = iso(guess.language)
     is_target = language in map(iso, targets) or identify.is_among(guess.language, targets)
     return PageLanguage(language, guess.score, is_wanted=not targets or is_target, has_text=has_text)
-
-
-def _with_features(blocks: Blocks, targets: tuple[str, ...], guess: Guess, profiles: Profiles) -> Blocks:
-    """The blocks with langid1 and langid2 for the requested languages, or else for the page's own."""
-    own = guess.language
-    targets = targets or ((own,) if own is not None and own in profiles.profiles else ())
-    if not targets:
-        return blocks
-    texts = (blocks.points, blocks.text_start, blocks.text_end)
-    langid1, langid2, _ = scores.block_scores(*texts, targets, profiles)
-    return replace(blocks, langid1=langid1, langid2=langid2)
 
 
 def _fasttext(model: bytes) -> Identifier:

@@ -335,12 +335,10 @@ def files_at(location: str) -> LocalFiles | CloudFiles:
     return LocalFiles(location) if is_local(location) else CloudFiles(location)
 
 
-def open_files(location: str, spark: SparkSession | None) -> Files:
-    """The output directory at `location`; anything but a local path needs a session."""
+def open_files(location: str, spark: SparkSession) -> Files:
+    """The output directory at `location`."""
     if is_local(location):
         return LocalFiles(location)
-    if spark is None:
-        raise ValueError(f"{location} needs a Spark session")
     try:
         return HadoopFiles(location, spark)
     except Py4JJavaError as error:
@@ -400,7 +398,7 @@ def remove_checksums(files: Files, folder: str) -> None:
 def opened(location: str) -> Iterator[Files]:
     """The output's files for reading; anything but a local path starts Spark."""
     if is_local(location):
-        yield open_files(location, None)
+        yield LocalFiles(location)
         return
     with session(master="local[1]") as spark, output_errors(location):
         yield open_files(location, spark)

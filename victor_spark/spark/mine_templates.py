@@ -45,7 +45,6 @@ from victor_spark.templates.mine import MAX_PAGES, MiningSettings, Smallest
 from victor_spark.templates.site import SiteTemplates
 from victor_spark.templates.table import NO_TEMPLATES, OK
 from victor_spark.warc import inputs, storage
-from victor_spark.warc.shard import Shard
 from victor_spark.worker.rows import RowBatch
 
 _TIMES: Final = [(name, pa.timestamp("us", tz="UTC")) for name in ("first_seen", "last_seen")]
@@ -222,7 +221,7 @@ _PART: Final = 1 << 14
 
 def run(request: MiningRequest) -> None:
     """Runs the job; errors of inputs, options and output are raised before the first page."""
-    shards = inputs.resolve(request.clean.inputs, base_url=request.clean.base_url)
+    shards = plan.of_shards(inputs.resolve(request.clean.inputs, base_url=request.clean.base_url))
     mine.check(request.mining)  # a pattern that doesn't compile is a UsageError now
     old = None
     if request.update is not None:
@@ -246,15 +245,15 @@ def run(request: MiningRequest) -> None:
 
 def _run_on_spark(
     request: MiningRequest,
-    shards: tuple[Shard, ...],
+    shards: pa.Table,
     models: dict[str, bytes],
     old: SiteFiles | None,
     spark: SparkSession,
 ) -> None:
     started, output, context = datetime.now(UTC), request.clean.output, spark.sparkContext
-    files, table_of_shards = _opened(output, spark), plan.of_shards(shards)
-    n_cores, n_bytes = context.defaultParallelism, plan.weight(table_of_shards)
-    splits = plan.splits(plan.plan(table_of_shards, n_cores=n_cores, wave_bytes=n_bytes), 0)
+    files = _opened(output, spark)
+    n_cores, n_bytes = context.defaultParallelism, plan.weight(shards)
+    splits = plan.splits(plan.plan(shards, n_cores=n_cores, wave_bytes=n_bytes), 0)
     n_tasks = request.clean.spark.partitions or plan.n_tasks(splits, n_cores=n_cores)
     log(f"mining {many(len(shards), 'shard')} in {many(n_tasks, 'task')} on {context.master}")
     task = clean_task(spark, request.clean, models)

@@ -86,31 +86,30 @@ def progress_of_group(context: SparkContext) -> AbstractContextManager[None]:
 @contextmanager
 def _watched(shown: Callable[[], tuple[float, str]]) -> Iterator[None]:
     """Shows a share and its line again and again, until the end of the block."""
+    stop, on_terminal = threading.Event(), logs.on_terminal()
+
+    def watch() -> None:
+        while not stop.wait(_BAR_SECONDS if on_terminal else _LINE_SECONDS):
+            try:
+                done, line = shown()
+            except (Py4JError, OSError):  # Spark ended: the caller that waits for the job reports it
+                break
+            if on_terminal:
+                logs.bar(done, line)
+            else:
+                logs.log(line, done=round(done, 4))
+        logs.erase()
+
     if logs.is_quiet():
         yield
         return
-    stop = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(shown, stop), daemon=True)
+    watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
         yield
     finally:
         stop.set()
         watcher.join()
-
-
-def _watch(shown: Callable[[], tuple[float, str]], stop: threading.Event) -> None:
-    on_terminal = logs.on_terminal()
-    while not stop.wait(_BAR_SECONDS if on_terminal else _LINE_SECONDS):
-        try:
-            done, line = shown()
-        except (Py4JError, OSError):  # Spark ended: the caller that waits for the job reports it
-            break
-        if on_terminal:
-            logs.bar(done, line)
-        else:
-            logs.log(line, done=round(done, 4))
-    logs.erase()
 
 
 def _n_done(context: SparkContext, group: str, n_tasks: int) -> int:

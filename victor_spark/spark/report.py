@@ -12,7 +12,6 @@ from victor_spark.spark.run_record import page_statuses
 from victor_spark.statuses import FAILURES
 from victor_spark.worker.rows import STAGES
 
-_TEMPLATE: Final = Path(__file__).with_name("report.html")
 _N_BARS: Final = 15
 _N_REASONS: Final = 40
 
@@ -25,7 +24,7 @@ def html(run: Mapping[str, Any]) -> str:
     seconds = {STAGES[stage]: s for stage in STAGES if (s := sum(of.get(stage, 0.0) for of in passes))}
     lengths = {int(least): n for least, n in run["lengths"].items()}
     counted = [(n, status, reason) for status, found in run["reasons"].items() for reason, n in found.items()]
-    return resources.template(_TEMPLATE).render(
+    return resources.template(Path(__file__).with_name("report.html")).render(
         run=run,
         n_ok=n_ok,
         curve=progress(run["waves"]),

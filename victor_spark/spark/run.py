@@ -18,7 +18,7 @@ from victor_spark.request import FIRST_PASS, SECOND_PASS, CleanRequest
 from victor_spark.sites.table import SiteTable
 from victor_spark.spark import ledger, plan, run_record, site_sums, waves
 from victor_spark.spark.failures import disk_errors
-from victor_spark.spark.files import Files, address, is_local, open_files, output_errors
+from victor_spark.spark.files import Files, LocalFiles, address, is_local, open_files, output_errors
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally, add_wave, gauges, progress
 from victor_spark.spark.run_record import BudgetTracker, Entry, Run
@@ -34,7 +34,7 @@ def run(request: CleanRequest) -> dict[str, Any]:
     Errors of inputs, models and output are raised before the first page, and leave no files.
     """
     check_master(request.spark.master)
-    files = open_files(request.output, None) if is_local(request.output) else None
+    files = LocalFiles(request.output) if is_local(request.output) else None
     if files is not None:
         ledger.check(files)
     models, earlier = pipeline.models(request.cleaning), None

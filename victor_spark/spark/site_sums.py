@@ -1,12 +1,13 @@
-"""Adds up the evidence of each site over a crawl, for the second pass of `--by-site`.
+"""Adds up the evidence of each site: for the second pass of `--by-site`, and for a table of sites.
 
 Texts of pages are not sent between tasks, only sums: each file of scored pages gives one row for each key of
 a site (a layout or a text). The rows of a key are added up by one task, and the sum is sent back to each file
 that has the key. So no task holds a whole site: a large one has as many rows as keys in each file. Spark
-moves packs of rows, those of a file whose keys hash to the same bucket.
+moves packs of rows, those of a file whose keys hash to the same bucket. A table, the job of `victor sites
+write`, has the sums over several runs and tables, with examples; Spark adds them up.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 from uuid import uuid4
@@ -14,19 +15,22 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 
 from victor_spark import tables
-from victor_spark.blocks import Blocks
+from victor_spark.errors import OutputError, UsageError
 from victor_spark.html import tags
 from victor_spark.kernels.num import GOLDEN
+from victor_spark.logs import log, many
 from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
-from victor_spark.sites.table import KEYED, OF_SITE, SUMS, SiteTable
-from victor_spark.spark import ledger, plan
-from victor_spark.spark.files import Files, HadoopFiles, address
+from victor_spark.sites.table import EXAMPLE, KEYED, OF_SITE, SITES, SUMS, SiteTable
+from victor_spark.spark import ledger, plan, waves
+from victor_spark.spark.failures import disk_errors
+from victor_spark.spark.files import Files, HadoopFiles, address, new_folder, open_files, output_errors
 from victor_spark.spark.progress import progress_of_group
-from victor_spark.spark.session import small_batches
+from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.tasks import REPORT_DDL, Target, grouped, write_partition
 from victor_spark.tables import SITE
 from victor_spark.warc.shard import Shard
@@ -38,6 +42,8 @@ _N_WAITING: Final = 1 << 20
 """Rows that a task sums up before it sends them."""
 _EXAMPLE: Final = 120
 """Characters of an example."""
+_ROW_GROUP: Final = 1 << 18
+"""Bytes that are read for a site at least: some thousand rows."""
 
 Examples = dict[int, tuple[int, str, str, float]]
 """Key → length of its longest text (cut), and the columns of `table.EXAMPLE`."""
@@ -181,7 +187,7 @@ def sums(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    has_examples = "example" in schema.names
+    has_examples, names = "example" in schema.names, tags.tables().names
     sites: dict[str, list[Contributions]] = {}
     examples: dict[str, Examples] = {}
     n_waiting = 0
@@ -193,23 +199,18 @@ def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         if has_examples:
             page = second_pass.page_of(row)
             first = evidence.first_blocks(page.page.blocks, page.scores.probabilities)
-            of_keys = zip(found.key.view(np.int64).tolist(), first, strict=True)
-            _add_examples(examples.setdefault(row[SITE], {}), page.page.blocks, of_keys)
+            known, blocks = examples.setdefault(row[SITE], {}), page.page.blocks
+            for key, block in zip(found.key.view(np.int64).tolist(), first, strict=True):
+                text = blocks.text[blocks.text_start[block] : blocks.text_end[block]][: 2 * _EXAMPLE]
+                text = " ".join(text.split())[:_EXAMPLE]
+                example = len(text), text, names[blocks.tag[block]], block / len(blocks)
+                known[key] = max(known.get(key, example), example)
         n_waiting += len(found)
         if n_waiting > _N_WAITING:
             yield _summed(sites, examples, schema)
             sites, examples, n_waiting = {}, {}, 0
     if sites:
         yield _summed(sites, examples, schema)
-
-
-def _add_examples(found: Examples, blocks: Blocks, of_keys: Iterable[tuple[int, int]]) -> None:
-    names = tags.tables().names
-    for key, row in of_keys:
-        text = blocks.text[blocks.text_start[row] : blocks.text_end[row]][: 2 * _EXAMPLE]
-        text = " ".join(text.split())[:_EXAMPLE]
-        example = len(text), text, names[blocks.tag[row]], row / len(blocks)
-        found[key] = max(found.get(key, example), example)
 
 
 def _summed(
@@ -229,3 +230,59 @@ def _summed(
         columns |= dict(zip(table.EXAMPLE.names, zip(*found, strict=True), strict=True))
     arrays = [pa.array(columns[field.name], field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def write_sites(sources: Sequence[str], target: str, master: str | None = None) -> None:
+    """Writes the table to a new folder; an error leaves nothing behind."""
+    job("victor sites write", output_errors(target)(partial(_write_sites, sources, target)), master=master)
+
+
+def _write_sites(sources: Sequence[str], target: str, spark: SparkSession) -> None:
+    with new_folder(target, spark) as (draft, folder):
+        found = [_source(spark, source) for source in sources]
+        groupings = {grouping: source for source, (_, grouping) in zip(sources, found, strict=True)}
+        if len(groupings) > 1:
+            how = " and ".join(f"{source} by {grouping}" for grouping, source in groupings.items())
+            raise UsageError(f"tables of different groupings can't be merged: {how}")
+        shards = pa.concat_tables([shards for shards, _ in found])
+        n_tasks = min(len(shards), spark.sparkContext.defaultParallelism * plan.TASKS_PER_CORE)
+        with disk_errors(target, "repeat the command"), progress_of_group(spark.sparkContext):
+            _write_table(plan.frame(spark, shards, n=n_tasks), draft, *groupings)
+    of_sites = spark.read.parquet(waves.literal(folder)).where(f"key = {OF_SITE}")
+    counts = of_sites.agg(sf.count(SITE), sf.sum("n_pages")).collect()[0]
+    log(f"{many(counts[0], 'site')} of {many(counts[1] or 0, 'page')} written to {target}")
+
+
+def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
+    """The files of a run's block rows or of a table as shards, and how pages are grouped into sites."""
+    first_pass = open_files(f"{location.rstrip('/')}/{ledger.FIRST_PASS}", spark)
+    if first_pass.names("_run") is None:
+        location = address(open_files(location, spark))  # absolute, for tasks
+        found = SiteTable(location)
+        return table_files(found), found.files.grouping
+    sizes = scored_sizes(first_pass)
+    of_sites = (ledger.stored(first_pass, ledger.CONFIG) or {}).get("sites", {})
+    if sizes is None or of_sites.get("version") != table.VERSION:
+        raise OutputError(
+            f"{location}: this run kept no block rows of this version (the column blocks is something else); "
+            "clean into a new OUT with --by-site --keep-blocks"
+        )
+    return scored_files(first_pass, sizes), of_sites["grouping"]
+
+
+def _write_table(shards: DataFrame, location: str, grouping: str) -> None:
+    rows = shards.mapInArrow(_with_examples, tables.ddl(SITES))
+    summed = [sf.sum(name).alias(name) for name in evidence.SUMS]
+    best = sf.max(sf.struct(sf.length("example"), *EXAMPLE.names)).alias("best")
+    rows = rows.groupBy(*KEYED).agg(*summed, best).where(f"{evidence.SUMS[0]} > 1")
+    rows = rows.select(*SUMS.names, *(f"best.{name}" for name in EXAMPLE.names))
+    rows = rows.repartitionByRange(*KEYED).sortWithinPartitions(*KEYED)
+    rows = rows.withMetadata(KEYED[0], {table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: grouping})
+    rows.write.options(**{"compression": "zstd", "parquet.block.size": str(_ROW_GROUP)}).parquet(location)
+
+
+def _with_examples(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches of files of scored pages, and of tables of sites → batches of SITES."""
+    for batch in batches:
+        for shard in map(plan.shard, batch.to_pylist()):
+            yield from sums(shard, SITES)

@@ -198,7 +198,6 @@ def _close(files: "dict[str, _File]", sizes: dict[str, int], name: str) -> None:
 
 
 def _by_folder(table: pa.Table, target: Target) -> Iterator[tuple[str, pa.Table]]:
-    """The rows by the folder they belong to."""
     parts = [("", table)]
     for column in target.partition_by:
         parts, wider = [], parts

@@ -6,8 +6,7 @@ repeats    repeated strings of a site, and which of them are templates
 patterns   templates as regular expressions, and mutable patterns
 matcher    templates + text → intervals: one automaton over token symbols
 table      the published table: read, check, update, compare; idioms of many sites left out
-coverage   templates of a page's site → which characters of its blocks they cover
-removal    the kept blocks of a page, marked → those that stay, and what is cut out of them
+coverage   which characters of a page's blocks templates cover; which kept blocks stay, and what is cut out
 site       a table + pages → marked before the cleaner, and their templates removed after it
 
 The cleaner `template` is in extractors.template; `rendering.shown` cuts the templates out of the text.

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import compress
 from math import ceil
 from typing import Final, NamedTuple
 
@@ -22,7 +23,7 @@ from victor_spark.templates import patterns, repeats
 from victor_spark.templates.patterns import Patterns
 from victor_spark.templates.repeats import Corpus, Repeats
 from victor_spark.templates.table import NO_TEMPLATES, OK, TOO_FEW_PAGES, Mined, Template
-from victor_spark.templates.tokens import TEXT, TOKENISERS, VIEWS, Spans, Vocabulary, spans, words
+from victor_spark.templates.tokens import TEXT, TOKENISERS, VIEWS, Spans, Tokeniser, Vocabulary, spans, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     """The templates of one site. Raises UsageError for invalid settings, and nothing for any text."""
     check(settings)
     mutable = patterns.patterns(settings.patterns)
-    pages = _read(texts, settings, mutable)
-    n_pages = len(pages.numbers)
+    pages = _read(texts, TOKENISERS[settings.view], mutable)
+    n_pages = len(pages.texts)
     if n_pages < settings.min_pages:
         reason = f"{n_pages} distinct pages of {len(texts)}, at least {settings.min_pages} are needed"
         return Mined(site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, ())
@@ -78,7 +79,7 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     if len(rows):
         rows = repeats.uncovered(corpus, edges, found, rows, anchors[rows])
     columns = (rows, anchors[rows], in_pages[rows])
-    templates = tuple(_templates(texts, pages, corpus, found, columns, settings, mutable))
+    templates = tuple(_templates(pages, corpus, found, columns, mutable))
     status = OK if templates else NO_TEMPLATES
     why = None if templates else f"no string is on {cut_off} of {n_pages} pages"
     return Mined(site, settings.view, status, why, len(texts), n_pages, cut_off, templates)
@@ -94,17 +95,17 @@ def check(settings: MiningSettings) -> None:
 
 
 class _Pages(NamedTuple):
-    """The distinct pages: their numbers among the texts, and the symbols and edges of their tokens."""
+    """The distinct pages: their texts, and the symbols and edges of their tokens by a tokeniser."""
 
-    numbers: list[int]
+    texts: list[str]
     symbols: list[Int32]
     edges: list[UInt8]
     n_symbols: int
+    tokeniser: Tokeniser
 
 
-def _read(texts: Sequence[str], settings: MiningSettings, mutable: Patterns) -> _Pages:
-    vocabulary, tokeniser = Vocabulary(), TOKENISERS[settings.view]
-    n_patterns = len(mutable.names)
+def _read(texts: Sequence[str], tokeniser: Tokeniser, mutable: Patterns) -> _Pages:
+    vocabulary, n_patterns = Vocabulary(), len(mutable.names)
     symbol_of = np.empty(1 << 12, dtype=np.int32)
     symbols, edges = [], []
     for text in texts:
@@ -117,33 +118,27 @@ def _read(texts: Sequence[str], settings: MiningSettings, mutable: Patterns) -> 
         symbol_of[known:n] = np.where(kinds >= 0, kinds, n_patterns + np.arange(known, n, dtype=np.int32))
         symbols.append(symbol_of[ids])
         edges.append(found.edges.copy())
-    numbers = np.flatnonzero(distinct(symbols, MIN_DUPLICATE_JACCARD)).tolist()
-    kept = [symbols[number] for number in numbers]
-    return _Pages(numbers, kept, [edges[number] for number in numbers], n_patterns + vocabulary.n)
+    is_distinct = distinct(symbols, MIN_DUPLICATE_JACCARD)
+    kept, symbols = list(compress(texts, is_distinct)), list(compress(symbols, is_distinct))
+    edges = list(compress(edges, is_distinct))
+    return _Pages(kept, symbols, edges, n_patterns + vocabulary.n, tokeniser)
 
 
 def _templates(
-    texts: Sequence[str],
-    pages: _Pages,
-    corpus: Corpus,
-    found: Repeats,
-    columns: tuple[Int32, Int32, Int32],
-    settings: MiningSettings,
-    mutable: Patterns,
+    pages: _Pages, corpus: Corpus, found: Repeats, columns: tuple[Int32, Int32, Int32], mutable: Patterns
 ) -> Iterator[Template]:
     """The published form of some repeats, in the order of their first occurrence.
 
     `columns`: the rows of the repeats, their anchors, and the document frequency of each with its anchors.
     """
-    tokeniser = TOKENISERS[settings.view]
     page, of_page = -1, Spans(*(np.empty(0) for _ in range(4)))  # type: ignore[arg-type]
     order = np.lexsort((-found.length[columns[0]], found.position[columns[0]]))
     for row, anchors, in_pages in zip(*(column[order].tolist() for column in columns), strict=True):
         position, length = int(found.position[row]), int(found.length[row])
         if corpus.documents[position] != page:
             page = int(corpus.documents[position])
-            text = texts[pages.numbers[page]]
-            of_page = spans(text, tokeniser)
+            text = pages.texts[page]
+            of_page = spans(text, pages.tokeniser)
         begin = position - int(corpus.first[page])
         symbols = corpus.symbols[position : position + length].tolist()
         places = np.arange(begin, begin + length, dtype=np.int32)
@@ -154,7 +149,7 @@ def _templates(
             for symbol, word in zip(symbols, words(text, of_page, places), strict=True)
         )
         yield Template(
-            regex=patterns.glue(tokens, anchors, tokeniser),
+            regex=patterns.glue(tokens, anchors, pages.tokeniser),
             tokens=tokens,
             n_tokens=length,
             document_frequency=in_pages,

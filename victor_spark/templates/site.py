@@ -11,9 +11,8 @@ from victor_spark.blocks import Bool, Page, Scores
 from victor_spark.errors import InputError
 from victor_spark.site_files import N_CACHED, SiteFiles, by_site
 from victor_spark.templates import table
-from victor_spark.templates.coverage import covered, marked, view
+from victor_spark.templates.coverage import covered, marked, taken_out, view
 from victor_spark.templates.matcher import Matcher
-from victor_spark.templates.removal import taken_out
 from victor_spark.templates.tokens import CLEANED, TEXT
 
 N_MATCHERS: Final = 256

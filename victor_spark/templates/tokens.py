@@ -112,15 +112,7 @@ class Vocabulary:
     def number(self, found: Spans) -> tuple[Int32, Int32]:
         """The number of each token, and the index of the first occurrence of each new token."""
         n_tokens = len(found.starts)
-        self._make_room(n_tokens)
-        ids, first = np.empty(n_tokens, dtype=np.int32), np.empty(n_tokens, dtype=np.int32)
-        columns = (found.points, found.starts, found.ends, self._keys, self._slots)
-        before = self.n
-        self.n = kernel.intern(*views(*columns), KEY, before, *views(ids, first))
-        return ids, first[: self.n - before]
-
-    def _make_room(self, n_more: int) -> None:
-        needed = self.n + n_more
+        needed = self.n + n_tokens
         if needed > len(self._keys):
             keys = np.empty((max(needed, 2 * len(self._keys)), 2), dtype=np.uint64)
             keys[: self.n] = self._keys[: self.n]
@@ -129,6 +121,11 @@ class Vocabulary:
             size = 1 << (4 * needed - 1).bit_length()
             self._slots = np.full(size, -1, dtype=np.int32)
             kernel.rehash(memoryview(self._keys), KEY, self.n, memoryview(self._slots))
+        ids, first = np.empty(n_tokens, dtype=np.int32), np.empty(n_tokens, dtype=np.int32)
+        columns = (found.points, found.starts, found.ends, self._keys, self._slots)
+        before = self.n
+        self.n = kernel.intern(*views(*columns), KEY, before, *views(ids, first))
+        return ids, first[: self.n - before]
 
 
 def words(text: str, found: Spans, places: Int32) -> list[str]:

@@ -115,12 +115,21 @@ def before_crf(
     values = [silenced(table, table.values(page.blocks)) for page in pages]
     if not table.is_learnt:
         return None, None, values
-    sites = _sites(pages)
+    sites = [page.site or str(row) for row, page in enumerate(pages)]  # an unknown one: a site of its own
     folds = np.array([zlib.crc32(site.encode()) % table.trees.n_folds for site in sites], dtype=np.int32)
     collections = weights.origin_numbers([page.collection for page in pages], sites)
 
     def weigh(rows: Sequence[int]) -> Weights:
-        return _weights(pages, collections, rows, table.elements)
+        blocks = [pages[row].blocks for row in rows]
+        names = weights.learn_names(
+            blocks,
+            [pages[row].labels != OTHER for row in rows],
+            [trees.page_weights(n_words(of_page)) for of_page in blocks],
+            [sites[row] for row in rows],
+        )
+        n_collections = int(collections.max()) + 1
+        of_rows = collections[list(rows)]
+        return Weights(names, weights.learn_origins(blocks, of_rows, n_collections, table.elements))
 
     weighed = _out_of_fold(folds, weigh, lambda learnt, row: learnt(pages[row].blocks))
     values = [silenced(table, np.vstack(of_page)) for of_page in zip(values, weighed, strict=True)]
@@ -174,7 +183,7 @@ def adapt(
         name: (1 - strength) * getattr(start, name) + strength * getattr(together, name) for name in _WEIGHTS
     }
     adapted = replace(together, **means)
-    return adapted if start.last is None else _extended(usable, start, adapted, MORE_TREES, strength)
+    return adapted if start.last is None else _extended(usable, start, adapted, strength)
 
 
 def items(start: Model, blocks: Blocks) -> list[dict[str, float]]:
@@ -210,9 +219,7 @@ def _together(start: Model, corrections: Model, trust: Float64) -> Model:
     )
 
 
-def _extended(
-    pages: Sequence[TrainingPage], start: Model, adapted: Model, options: TreeOptions, strength: float
-) -> Model:
+def _extended(pages: Sequence[TrainingPage], start: Model, adapted: Model, strength: float) -> Model:
     """The adapted model with the last trees of `start`, and more trees grown on the errors of these here.
 
     `strength`, from 0 to 1, multiplies the log-odds of the new trees.
@@ -223,7 +230,7 @@ def _extended(
         values = adapted.values(page.blocks)
         rows.append(features(page.blocks, values, chain_marginals(adapted, values)))
     baselines = [start.last(of_page) for of_page in rows]
-    more = _grow(pages, rows, replace(options, depth=start.last.features.shape[1]), baselines)
+    more = _grow(pages, rows, replace(MORE_TREES, depth=start.last.features.shape[1]), baselines)
     return replace(adapted, last=trees.joined(start.last, trees.scaled(more, strength)))
 
 
@@ -241,28 +248,6 @@ def _out_of_fold(
         for row in np.flatnonzero(folds == fold).tolist():
             outputs[row] = apply(learnt, row)
     return outputs
-
-
-def _weights(
-    pages: Sequence[TrainingPage], collections: Int32, rows: Sequence[int], elements: tuple[str, ...]
-) -> Weights:
-    """The weights learnt from the pages in `rows`; `collections`: the number of each page's collection."""
-    sites = _sites(pages)
-    blocks = [pages[row].blocks for row in rows]
-    return Weights(
-        weights.learn_names(
-            blocks,
-            [pages[row].labels != OTHER for row in rows],
-            [trees.page_weights(n_words(of_page)) for of_page in blocks],
-            [sites[row] for row in rows],
-        ),
-        weights.learn_origins(blocks, collections[list(rows)], int(collections.max()) + 1, elements),
-    )
-
-
-def _sites(pages: Sequence[TrainingPage]) -> list[str]:
-    """The site of each page; a page of no known site has one of its own."""
-    return [page.site or str(row) for row, page in enumerate(pages)]
 
 
 def _grow(

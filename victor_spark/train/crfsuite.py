@@ -113,8 +113,7 @@ def _conjunction_codes(table: FeatureTable, codes: npt.NDArray[np.uint8], number
         first, last = max(0, -offset), min(n_blocks, n_blocks - offset)
         if first < last:
             total[first:last] += codes[feature, first + offset : last + offset].astype(np.int64) * stride
-    result: list[int] = total.tolist()
-    return result
+    return total.tolist()
 
 
 def from_crfsuite(

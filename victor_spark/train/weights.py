@@ -143,7 +143,6 @@ def learn_origins(pages: Sequence[Blocks], collections: Int32, n: int, elements:
 
 
 def _fitted(rows: Any, wanted: Any, row_weights: Float64 | None = None, **options: Any) -> Any:
-    """scikit-learn's logistic regression with these options."""
     from sklearn.linear_model import LogisticRegression
 
     with warnings.catch_warnings():

@@ -147,7 +147,6 @@ def inflated(
 
 
 def _decoded(decoder: Any, packed: bytes) -> Iterator[bytes]:
-    """The whole content of packed bytes."""
     if not isinstance(decoder, _INFLATERS):
         yield decoder.decompress(packed)
         while getattr(decoder, "waits", False):

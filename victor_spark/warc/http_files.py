@@ -109,7 +109,6 @@ def about(url: str) -> Identity:
 
 
 def _identity(response: requests.Response) -> Identity:
-    """The etag (or time of change) and the size of the file that a response belongs to."""
     headers = response.headers
     etag = headers.get("ETag") or headers.get("Last-Modified")
     if response.status_code == 206:

@@ -193,7 +193,6 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
 
 
 def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
-    """Shards with the records that tables name."""
 
     def located(name: str, table: str) -> str:
         return storage.absolute(_local(_located(name, table, base_url)))

@@ -49,14 +49,14 @@ class Archive:
         if self.is_search:
             return None
         if (skip := self.attempt.skip) is not None and raw.offset == self.skipped:
-            return records.unread(raw, self.filename, skip.status, skip.reason)
+            return records.unread(raw, skip.status, skip.reason)
         try:
-            return records.page_record(raw, self.options, self.filename)
+            return records.page_record(raw, self.options)
         except (CorruptError, SourceError, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 - it costs this record, whose row has the reason
             reason = f"{type(error).__name__}: {one_line(error)}"
-            return records.unread(raw, self.filename, "error", reason)
+            return records.unread(raw, "error", reason)
 
 
 def step(archive: Archive, place: Place) -> Steps:
@@ -124,7 +124,8 @@ def _only_record(archive: Archive, start: int) -> Generator[Found, None, int | N
     def read(position: int, n: int) -> bytes:
         return content[header.length + position : min(header.length + position + n, block_end)]
 
-    if record := archive.page(RawRecord(start, header.fields, read, header.block_length, end - start)):
+    found = RawRecord(archive.filename, start, header.fields, read, header.block_length, end - start)
+    if record := archive.page(found):
         yield record
     return end
 
@@ -179,14 +180,14 @@ def _at(stream: Stream, start: int, archive: Archive) -> _At:
     declared = header.block_length
     record, extent = None, None
     if declared is not None:
-        record = archive.page(_raw(stream, start, header, block + declared, declared))
+        record = archive.page(_raw(archive, stream, start, header, block + declared, declared))
         extent = boundaries.confirmed_extent(stream, block + declared, syntax)
     if extent is None:
         extent = boundaries.searched_extent(stream, block, declared, syntax)
         length = extent.end - block
         if extent.next is None and declared is not None:
             length = max(length, declared)  # the stream's end came too early
-        record = archive.page(_raw(stream, start, header, extent.end, length))
+        record = archive.page(_raw(archive, stream, start, header, extent.end, length))
     found = _damage(stream, extent.stop, extent.next, "rubbish between records")
     is_rubbish = bool(found)
     if record is not None:
@@ -199,14 +200,14 @@ def _at(stream: Stream, start: int, archive: Archive) -> _At:
     return _At(found, None, "record" if is_cut else None)
 
 
-def _raw(stream: Stream, start: int, header: Header, end: int, block_length: int) -> RawRecord:
-    """The record at `start` whose block ends at `end` of the stream."""
+def _raw(archive: Archive, stream: Stream, start: int, header: Header, end: int, length: int) -> RawRecord:
+    """The record at `start` whose block ends at `end` of the stream; `length` is the block's."""
     block = start + header.length
 
     def read(position: int, n: int) -> bytes:
         return stream.read_at(block + position, max(min(n, end - block - position), 0))
 
-    return RawRecord(start, header.fields, read, block_length)
+    return RawRecord(archive.filename, start, header.fields, read, length)
 
 
 def _damage(stream: Stream, start: int, stop: int | None, reason: str) -> list[Found]:

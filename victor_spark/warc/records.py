@@ -52,12 +52,13 @@ class Damage:
 
 
 class RawRecord(NamedTuple):
-    """A record before its block is read: its offset, and its fields by lower-case WARC name.
+    """A record before its block is read: its file and offset, and its fields by lower-case WARC name.
 
     `read(position, n)` gives at most `n` bytes of the block, fewer only at its end. `block_length` is the
     length that the header declares, `length` the record's in the file, where it is known.
     """
 
+    filename: str
     offset: int
     fields: dict[str, str]
     read: Callable[[int, int], bytes]
@@ -65,13 +66,13 @@ class RawRecord(NamedTuple):
     length: int = 0
 
 
-def page_record(raw: RawRecord, options: ReadOptions, filename: str) -> Record | None:
+def page_record(raw: RawRecord, options: ReadOptions) -> Record | None:
     """The page record, its length 0 where unknown; None when the raw record is neither html nor damaged."""
     written = raw.fields.get("warc-type", "")
     kind = written.lower()
     if kind not in STANDARD_TYPES:
         reason = f"unknown WARC-Type {written[:_SHOWN_TYPE]!a}" if written else "no WARC-Type"
-        return unread(raw, filename, "corrupt_record", reason)
+        return unread(raw, "corrupt_record", reason)
     if kind not in options.record_types or kind == "revisit":
         return None
     first = raw.read(0, _FIRST_READ)
@@ -83,8 +84,8 @@ def page_record(raw: RawRecord, options: ReadOptions, filename: str) -> Record |
         first = longer
         head = headers.http_head(first)
     if head is not None:
-        return _http_record(raw, head, first, options, filename)
-    return _bare_record(raw, kind, first, options, filename)
+        return _http_record(raw, head, first, options)
+    return _bare_record(raw, kind, first, options)
 
 
 def _is_open(head: HttpHead, n_read: int) -> bool:
@@ -97,20 +98,17 @@ def _longest(options: ReadOptions) -> int:
     return options.max_bytes + (options.max_bytes >> 3) + headers.MAX_HEADER
 
 
-def _http_record(
-    raw: RawRecord, head: HttpHead, first: bytes, options: ReadOptions, filename: str
-) -> Record | None:
-    """A response with an HTTP head."""
+def _http_record(raw: RawRecord, head: HttpHead, first: bytes, options: ReadOptions) -> Record | None:
     mime = headers.mime_type(head.content_type)
     if mime is not None and mime not in options.mime_types:
         return None
     wanted = head.status is None or head.status in options.statuses
     outcome: dict[str, Any] = {"status": "http_status", "reason": str(head.status)}
     if mime is not None and not wanted:
-        return _record(raw, head.content_type, filename, head.status, outcome)
+        return _record(raw, head.content_type, head.status, outcome)
     if _is_open(head, len(first)) and len(first) >= _longest(options):
         outcome = {"status": "oversize", "reason": f"an HTTP head over {len(first)} bytes"}
-        return _record(raw, head.content_type, filename, head.status, outcome)
+        return _record(raw, head.content_type, head.status, outcome)
     body, truncated = _body(raw, head, options)
     of_html = {}
     if mime is None and not body.problem:
@@ -120,12 +118,10 @@ def _http_record(
             return None
     if wanted:
         outcome = outcome_of(body, truncated, options)
-    return _record(raw, head.content_type, filename, head.status, outcome | of_html)
+    return _record(raw, head.content_type, head.status, outcome | of_html)
 
 
-def _bare_record(
-    raw: RawRecord, kind: str, first: bytes, options: ReadOptions, filename: str
-) -> Record | None:
+def _bare_record(raw: RawRecord, kind: str, first: bytes, options: ReadOptions) -> Record | None:
     """A record whose block is the payload itself, or a response whose HTTP head is broken or absent."""
     content_type = raw.fields.get("content-type")
     mime = headers.mime_type(content_type)
@@ -133,7 +129,7 @@ def _bare_record(
     if meant_as_http:
         content_type = HTML_TYPES[0]
         if not file_types.looks_like_html(first):
-            damaged = unread(raw, filename, "corrupt_record", "neither an HTTP head nor html")
+            damaged = unread(raw, "corrupt_record", "neither an HTTP head nor html")
             is_of_web = damaged.url is None or damaged.url.lower().startswith("http")
             return damaged if first.strip() and is_of_web else None
     elif mime not in options.mime_types and (kind != "conversion" or mime != "text/plain"):
@@ -141,16 +137,16 @@ def _bare_record(
     outcome = outcome_of(*_body(raw, HttpHead(), options), options)
     if kind == "conversion" and mime == "text/plain":
         outcome["http_charset"] = headers.charset(content_type) or "utf-8"
-    return _record(raw, content_type, filename, None, outcome)
+    return _record(raw, content_type, None, outcome)
 
 
-def unread(raw: RawRecord, filename: str, status: str, reason: str) -> Record:
+def unread(raw: RawRecord, status: str, reason: str) -> Record:
     """The record by its header alone, with the reason why its block is not read."""
-    return _record(raw, None, filename, None, {"status": status, "reason": reason})
+    return _record(raw, None, None, {"status": status, "reason": reason})
 
 
 def _record(
-    raw: RawRecord, content_type: str | None, filename: str, fetch_status: int | None, outcome: dict[str, Any]
+    raw: RawRecord, content_type: str | None, fetch_status: int | None, outcome: dict[str, Any]
 ) -> Record:
     """The Record of a header and of `outcome`: the fields that reading the block gave."""
     fields = {
@@ -162,7 +158,7 @@ def _record(
     return Record(
         id=headers.without_brackets(raw.fields.get("warc-record-id")),
         url=headers.without_brackets(raw.fields.get("warc-target-uri")),
-        warc_filename=filename,
+        warc_filename=raw.filename,
         warc_record_offset=raw.offset,
         warc_record_length=raw.length,
         fetch_time=headers.fetch_time(raw.fields.get("warc-date")),
