@@ -7,9 +7,11 @@ from victor_spark import document, pipeline, tables
 from victor_spark.metadata.extract import Metadata
 from victor_spark.preparation import handed_over
 from victor_spark.request import FIRST_PASS, CleanRequest, SiteOptions
+from victor_spark.roles import headline
 from victor_spark.settings import Settings
+from victor_spark.sites.evidence import Contributions, contributions
 from victor_spark.warc.records import Record
-from victor_spark.worker import rows
+from victor_spark.worker import rows, second_pass
 
 
 def record(url: str | None = "http://example.com/", **fields: object) -> Record:
@@ -135,3 +137,27 @@ def test_line_breaks_of_preformatted_text_are_in_the_columns_text_and_blocks() -
     (row,) = batch.take().to_pylist()
     assert row["text"] == "This is a poem:\nOne\n  two\n  three\nfour"
     assert [block["text"] for block in row["blocks"]] == ["This is a poem:", "One", "two\n  three", "four"]
+
+
+@pytest.mark.parametrize(
+    "region", ["", "cookie-consent", "newsletter-signup", "comments", "nav", "breadcrumb"]
+)
+def test_the_second_pass_finds_the_headline_that_the_first_found(region: str) -> None:
+    """A heading of a region that is apart from the article is none."""
+    text = "<p>It leaves at seven from the north pier, and stops at all islands while the fog lies.</p>" * 9
+    page = f"<title>Ferry timetable</title><div class='{region}'><h1>Ferry timetable</h1></div>{text}"
+    request = CleanRequest(passing=FIRST_PASS, sites=SiteOptions(by_site=True))
+    work = rows.page_work(request, pipeline.models(request.cleaning))
+    batch = rows.RowBatch(work.schema)
+    batch.add(work.row(handed_over(page.encode(), "https://a.example/")))
+    (row,) = second_pass.rows(batch.take())
+    stored = second_pass.page_of(row)
+    own = victor_spark.clean(page)
+    kept = own.kept & (own.columns.heading_level == 0)
+    found = headline(stored.page.blocks, kept)
+    assert found.tolist() == headline(own.columns, kept).tolist()
+    assert found.any() == (region == "")
+    added = Contributions.from_bytes(row["scored"]["sums"])
+    again = contributions(stored.page.blocks, stored.scores.probabilities)
+    assert added.key.tolist() == again.key.tolist()
+    assert added.sums.tolist() == again.sums.tolist()
