@@ -47,10 +47,10 @@ START_SECONDS: Final = 8.0
 
 _WIDE: Final = 1.645  # standard errors of a 90 % interval
 
-TWO_PASSES: Final = 1.6
+TWO_PASSES: Final = 1.5
 """Processor time of `--by-site` beside one pass; bench/by_site.py measures this and the next two."""
 
-BETWEEN: Final = 9
+BETWEEN: Final = 5
 """Bytes on disk between the passes, for each byte of the pages table."""
 
 SHUFFLED: Final = 2800
