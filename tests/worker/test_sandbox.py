@@ -22,7 +22,7 @@ from victor_spark.worker.rows import Row
 from victor_spark.worker.sandbox import MAX_DEATHS, Sandbox, SandboxError
 
 LIMITS = Limits(page_seconds=10.0, page_memory=128 << 20)
-IMPATIENT = Limits(page_seconds=0.1)
+IMPATIENT = Limits(page_seconds=0.2)
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_a_hostile_page_costs_itself_alone(
 @pytest.mark.parametrize(
     ("deed", "reason"),
     [
-        (b"loops in C", "over 0.1 s of CPU time"),
-        (b"loops in Python", "over 0.1 s of CPU time"),
-        (b"sleeps", "over 3 s"),
+        (b"loops in C", "over 0.2 s of CPU time"),
+        (b"loops in Python", "over 0.2 s of CPU time"),
+        (b"sleeps", "over 6 s"),
     ],
 )
 def test_an_endless_page_is_given_up(tmp_path: Path, deed: bytes, reason: str) -> None:
