@@ -179,13 +179,13 @@ def test_hashes_that_a_page_chooses_do_not_crowd_in_a_table(
     column: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Multiples of powers of two, plain and as an unkeyed multiplicative hash turns them into such."""
-    n, tables, new_table = 4000, list[np.ndarray](), surroundings._slots
+    n, tables, new_table = 4000, list[np.ndarray](), surroundings.slots
 
     def recorded(size: int) -> np.ndarray:
         tables.append(new_table(size))
         return tables[-1]
 
-    monkeypatch.setattr(surroundings, "_slots", recorded)
+    monkeypatch.setattr(surroundings, "slots", recorded)
     steps = np.arange(n, dtype=np.uint64) << np.uint64(40)
     unmixed = steps * np.uint64(pow(11400714819323198485, -1, 2**64))
     blocks = blocks_of("<p>a" * n)

@@ -143,7 +143,7 @@ def test_line_breaks_of_preformatted_text_are_in_the_columns_text_and_blocks() -
     "region", ["", "cookie-consent", "newsletter-signup", "comments", "nav", "breadcrumb"]
 )
 def test_the_second_pass_finds_the_headline_that_the_first_found(region: str) -> None:
-    """A heading of a region that is apart from the article is none."""
+    """A heading in such a region is not the headline."""
     text = "<p>It leaves at seven from the north pier, and stops at all islands while the fog lies.</p>" * 9
     page = f"<title>Ferry timetable</title><div class='{region}'><h1>Ferry timetable</h1></div>{text}"
     request = CleanRequest(passing=FIRST_PASS, sites=SiteOptions(by_site=True))

@@ -46,6 +46,11 @@ def text_of(points: npt.NDArray[np.uint32]) -> str:
     return str(points.reshape(-1).view(f"U{n}").item()).ljust(n, "\0") if n else ""
 
 
+def slots(n: int) -> npt.NDArray[np.int32]:
+    """Room for a hash table of n keys: a power of two, at least twice as many."""
+    return np.empty(1 << (2 * n).bit_length(), dtype=np.int32)
+
+
 def uncompiled() -> tuple[str, ...]:
     """Names of the kernels that run interpreted here, or, in a checkout, are older than their source."""
     found = []

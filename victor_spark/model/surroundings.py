@@ -17,7 +17,7 @@ import numpy as np
 
 from victor_spark.blocks import ROWS, Blocks, Float32, Float64, Int32, UInt8, UInt64
 from victor_spark.html.tags import BIT, GROUPS
-from victor_spark.kernels import KEY, code_points, num, views
+from victor_spark.kernels import KEY, code_points, num, slots, views
 from victor_spark.kernels import blocks as of_blocks
 from victor_spark.kernels import surroundings as kernel
 
@@ -144,7 +144,7 @@ def layout_of(blocks: Blocks) -> Layout:
         *views(blocks.parent_block, blocks.elements),
         *views(blocks.path, blocks.class_path, of_block, places, sums),
         KEY,
-        *views(_slots(n)),
+        *views(slots(n)),
     )
     n_elements, n_paragraphs = packed >> 32, packed & 0xFFFFFFFF
     places = np.ascontiguousarray(places[:, :n_paragraphs])
@@ -167,7 +167,7 @@ def rows_of(blocks: Blocks) -> Fill:
         *views(page.words, blocks.n_sentences, blocks.depth, blocks.div_group, blocks.td_group),
         *views(blocks.letters_hash, page.linked),
         KEY,
-        *views(_slots(n), duplicates, ratios, numbers[-_N_DOCUMENT:]),
+        *views(slots(n), duplicates, ratios, numbers[-_N_DOCUMENT:]),
     )
     table = _table(blocks, page, numbers[:-_N_DOCUMENT])
     title, of_containers = (blocks.title or "")[:MOST_TITLE], containers(blocks)
@@ -211,8 +211,3 @@ def _table(blocks: Blocks, page: Layout, numbers: Float32) -> Float32:
         *views(_SPANS, scratch, runs, table, numbers),
     )
     return table
-
-
-def _slots(n: int) -> Int32:
-    """Room for a hash table of n keys: a power of two, at least twice as many."""
-    return np.empty(1 << (2 * n).bit_length(), dtype=np.int32)

@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 
 from victor_spark.blocks import Blocks, Int32
-from victor_spark.html.tags import has, inside
+from victor_spark.html.tags import has
 from victor_spark.rendering.num import KIND
 from victor_spark.rendering.plain import has_formulas
-from victor_spark.rendering.shown import cites, hidden_elements, powers, visible
+from victor_spark.rendering.shown import cites, has_cites, hidden_elements, powers, visible
 from victor_spark.rendering.structure import MOST_TABLES, Structure
 
 Span = tuple[int, int]
@@ -25,7 +25,7 @@ _SEPARATOR: Final = "<i></i> "
 
 
 def parts(blocks: Blocks, html: str) -> Parts:
-    """The html that plain text needs, whatever blocks are kept; there is at least one block.
+    """The html that plain text needs for any choice of kept blocks. The page must have a block.
 
     It has the data tables, the elements that their style hides, and the `cite` elements of quotes. It is the
     whole page if this has formulas, powers, `q`, hidden elements that are too long, or too many tables.
@@ -45,7 +45,7 @@ def _spans(blocks: Blocks, html: str) -> list[Span] | None:
     if not all(end for _, end in hidden) or (has(blocks, "sup") and any(powers(blocks, anything, html))):
         return None
     spans = [(start, html.find(">", end) + 1) for start, end in hidden]
-    if has(blocks, "cite") and inside(blocks, "blockquote").any():
+    if has_cites(blocks):
         spans += ((start, end + 1) for start, end in cites(html))
     if (blocks.td_group > 0).any():
         page = Structure(html, visible(blocks), anything)

@@ -81,7 +81,7 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     texts = dict(powers(blocks, kept, html)) if plain and has(blocks, "sup") else {}
     if has(blocks, "q"):
         _quote(blocks, kept, html, texts)
-    if has(blocks, "cite") and inside(blocks, "blockquote").any():
+    if has_cites(blocks):
         blocks = _with_cites_apart(blocks, html)
     hidden = [*_hidden(blocks, kept, html), *_signs(blocks, kept)]
     if (seen := visible(blocks)) is not blocks:
@@ -173,6 +173,11 @@ def _with_cites_apart(blocks: Blocks, html: str) -> Blocks:
         if first < row < len(blocks) and begins and int(blocks.containers[row]) & in_quote:
             space_before[row] = max(space_before[row], 1)
     return replace(blocks, space_before=space_before)
+
+
+def has_cites(blocks: Blocks) -> bool:
+    """Whether the page has a `cite` and a quote, in which a space may have to follow it."""
+    return has(blocks, "cite") and bool(inside(blocks, "blockquote").any())
 
 
 def cites(html: str) -> Iterator[tuple[int, int]]:

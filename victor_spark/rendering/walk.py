@@ -1197,7 +1197,7 @@ def short_beginning_with(
 def places_of(
     characters: cython.const[cython.uchar][::1], points: cython.const[cython.uint][::1]
 ) -> list[int]:
-    """Where some characters stand in a text."""
+    """The places in a text of any of some characters."""
     n_points: cython.Py_ssize_t = points.shape[0]
     return [i for i in range(n_points) if is_among(characters, points[i])]
 

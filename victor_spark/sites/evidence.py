@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Float32, Float64, Int64, UInt64
 from victor_spark.errors import ModelError
-from victor_spark.kernels import KEY, num, views
+from victor_spark.kernels import KEY, num, slots, views
 from victor_spark.kernels import blocks as kernel
 
 Places = npt.NDArray[np.signedinteger]
@@ -160,9 +160,8 @@ def _keys(blocks: Blocks, probabilities: Float64) -> tuple[Places, _Keys]:
     texts = (blocks.letters_hash ^ blocks.class_path * _IN_LAYOUT)[with_text]
     key = np.concatenate([blocks.class_path, texts]) << _KIND_BITS
     key[len(blocks) :] |= np.uint64(OF_TEXT)
-    slots = np.empty(2 << len(key).bit_length(), np.int32)
     table = np.empty((len(num.EQUAL), len(key)), np.int32)
-    n = kernel.number(*views(key), KEY, *views(slots, table))
+    n = kernel.number(*views(key), KEY, *views(slots(len(key)), table))
     first = table[num.EQUAL_FIRSTS, :n]
     rows = np.concatenate([np.arange(len(blocks)), with_text])
     return rows, _Keys(key[first], first, table[num.EQUAL_NUMBER])

@@ -52,7 +52,7 @@ def rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
 
 
 def page_of(row: Mapping[str, Any]) -> Scored:
-    """The scored page of a row that has one; columns that were not stored are 0, hints are none."""
+    """The scored page of a row that has one; columns that were not stored are 0, hints NO_HINT."""
     stored = row["scored"]
     text, n = stored["text"] or "", len(stored["kept"])
     columns = {}
