@@ -84,6 +84,12 @@ cdef inline Py_ssize_t place(const unsigned int[::1] slots, unsigned int code) n
     while slots[slot] != code and slots[slot] != 0:
         slot = (slot + 1) & mask
     return slot
+
+cdef inline unsigned long long spread(unsigned long long code, unsigned long long key) noexcept:
+    cdef unsigned long long mixer = {mixer}ULL
+    cdef unsigned long long slot = (code ^ key) * mixer
+    slot = (slot ^ (slot >> 32)) * key
+    return ((slot ^ (slot >> 32)) * mixer) >> 32
 """
 
 
@@ -97,7 +103,8 @@ def write_numbers() -> None:
         module = ".".join((*folder.parts, "num"))
         numbers = importlib.import_module(module).NUMBERS
         constants = "\n".join(f"    {name} = {number}" for name, number in numbers.items())
-        text = NUMBERS.format(constants=constants, module=module)
+        mixer = importlib.import_module("victor_spark.kernels.num").MIXER
+        text = NUMBERS.format(constants=constants, module=module, mixer=mixer)
         pxd = folder / "num.pxd"
         if not pxd.exists() or pxd.read_text(encoding="utf-8") != text:
             for stale in Path("build").glob(f"**/cython/{folder}/*.c"):
