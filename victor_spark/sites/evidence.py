@@ -35,7 +35,7 @@ CONSENSUS, N_PAGES, SHARE, REPEATS = range(len(EVIDENCE))
 class Contributions:
     """Sums by key: `key` is a hash with its kind in the last bit, each once.
 
-    `sums` has shape (2, n_keys), rows as in SUMS; log-odds are multiples of 1 / 1024.
+    `sums` has shape (2, n_keys), contiguous, rows as in SUMS; log-odds are multiples of 1 / 1024.
     """
 
     key: UInt64
@@ -97,11 +97,9 @@ def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: 
     result = np.zeros((len(EVIDENCE), len(blocks)), np.float32)
     if n_others > 0:
         own = _keys(blocks, probabilities)
-        site = views(of_site.key, np.ascontiguousarray(of_site.sums))
+        given = views(own.of_blocks, own.key, own.log_odds, of_site.key, of_site.sums)
         work = views(np.empty_like(own.log_odds), np.empty(len(own.key)))
-        kernel.compare(
-            *views(own.of_blocks, own.key, own.log_odds), *site, n_others, is_among, *work, *views(result)
-        )
+        kernel.compare(*given, n_others, is_among, *work, *views(result))
     return result
 
 

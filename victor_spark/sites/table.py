@@ -54,7 +54,7 @@ class Sites:
         if site not in self._known:
             rows = self._rows[site]
             key, first = np.unique(self._key[rows], return_index=True)  # some are there twice
-            sums = self._sums[:, rows][:, first]
+            sums = np.ascontiguousarray(self._sums[:, rows][:, first])
             n_pages = int(sums[0][-1])  # OF_SITE is the largest key without a sign
             self._known[site] = Known(n_pages, Contributions(key, sums))
         return self._known[site]
