@@ -82,7 +82,7 @@ def _features(page: "Cleaned", evidence: Sequence[Float32], spread: Float64, mod
     """A row a feature, a column a block."""
     own, n = log_odds(page.probabilities), len(page.blocks)
     shipped = evidence[0]
-    odds = log_odds(revised(model, page.probabilities, page.n_words, shipped))
+    odds = log_odds(revised(model, page.probabilities, page.n_words, shipped, page.blocks.paragraph))
     weights, is_known = np.sqrt(page.n_words + 1.0), shipped[N_PAGES] > 0
     _, layout, mean = _by_layout(page)
     of_page = [

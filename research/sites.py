@@ -63,7 +63,7 @@ GRID: Final = {
 }
 CALIBRATION: Final = (0.8, 0.85, 0.9, 0.95, 1.0)
 START: Final = SiteModel(
-    weight=0.9, prior_pages=1.0, common=0.0, common_pages=0.0, repeated=0.0, calibration=1.0
+    weight=0.9, prior_pages=1.0, doubt=2.0, common=0.0, common_pages=0.0, repeated=0.0, calibration=1.0
 )
 """The plain consensus, which has no fitted number: the page counts as one more page of its layout."""
 TOLERANCE: Final = 0.0005

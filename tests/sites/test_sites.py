@@ -4,6 +4,7 @@ import errno
 import json
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -39,7 +40,9 @@ from victor_spark.sites.evidence import (
     revised,
 )
 
-MODEL = SiteModel(weight=0.9, prior_pages=1.0, common=1.0, common_pages=0.0, repeated=3.0, calibration=0.9)
+MODEL = SiteModel(
+    weight=0.9, prior_pages=1.0, doubt=1.0, common=1.0, common_pages=0.0, repeated=3.0, calibration=0.9
+)
 NOTICE = "Please read our terms of use before you print this page"
 
 
@@ -127,7 +130,7 @@ def test_a_page_alone_keeps_its_probabilities_to_the_bit(rows: list[tuple[int, f
     blocks, own = page(rows)
     found = evidence(blocks, own, known([contributions(blocks, own)]))
     assert not found.any()
-    assert revised(MODEL, own, n_words(blocks), found).tobytes() == own.tobytes()
+    assert revised(MODEL, own, n_words(blocks), found, blocks.paragraph).tobytes() == own.tobytes()
 
 
 def articles(n_pages: int, notice: str = NOTICE) -> list[Contributions]:
@@ -142,7 +145,7 @@ def site(n_pages: int, notice: str = NOTICE) -> Known:
 
 def after(blocks: Blocks, own: Float64, of_site: Known) -> Float64:
     """The revised probabilities of a page of the site."""
-    return revised(MODEL, own, n_words(blocks), evidence(blocks, own, of_site))
+    return revised(MODEL, own, n_words(blocks), evidence(blocks, own, of_site), blocks.paragraph)
 
 
 @given(scored, st.lists(scored, min_size=1, max_size=4))
@@ -207,6 +210,42 @@ def test_links_to_an_article_on_all_other_pages_do_not_repeat_its_headline() -> 
     of_site = known(contributions(linked(number), own) for number in range(8))
     assert not evidence(linked(3), own, of_site)[REPEATS, 0]
     assert after(linked(3), own, of_site)[0, OTHER] < 0.4
+
+
+def test_copies_of_a_page_do_not_protect_what_all_other_pages_repeat() -> None:
+    """Two more addresses of article 3: its own paragraphs stand on three pages then, its notice on all."""
+    copied = known([*articles(20), *(contributions(article(3), RIGHT) for _ in range(2))])
+    alone, changed = after(article(3), RIGHT, site(20)), after(article(3), RIGHT, copied)
+    np.testing.assert_allclose(changed[4, OTHER], alone[4, OTHER], atol=0.05)
+    assert (changed[[3, 5], OTHER] < 0.1).all()
+
+
+def test_the_blocks_of_a_paragraph_change_alike() -> None:
+    """A repeated label, its value, a block without evidence, and a paragraph of its own."""
+    own, words = marginals(0.7, 0.6, 0.5, 0.6), np.array([3.0, 3.0, 3.0, 3.0])
+    table = np.zeros((len(EVIDENCE), 4), np.float32)
+    table[[CONSENSUS, N_PAGES, SHARE]] = np.array([[0.0], [9.0], [1.0]]) * (1, 1, 0, 1)
+    table[REPEATS] = 1, 0, 0, 0
+    together = revised(MODEL, own, words, table, np.array([0, 0, 0, 1], np.int32))
+    apart = revised(MODEL, own, words, table)
+
+    def log_odds(probabilities: Float64) -> Float64:
+        return np.asarray(np.log(1 / probabilities[:, OTHER] - 1))
+
+    changes, single = log_odds(together) - log_odds(own), log_odds(apart) - log_odds(own)
+    np.testing.assert_allclose(changes, [single[:2].mean(), single[:2].mean(), 0, single[3]], atol=1e-9)
+    assert single[0] < single[1]
+
+
+def test_consensus_that_makes_a_block_less_likely_needs_more_pages() -> None:
+    own, table = marginals(0.5), np.zeros((len(EVIDENCE), 1), np.float32)
+    table[N_PAGES] = 1
+    changes = []
+    for consensus in (3.0, -3.0):
+        table[CONSENSUS] = consensus
+        changes.append(revised(replace(MODEL, doubt=3.0), own, np.ones(1), table)[0, OTHER] - 0.5)
+    assert changes[0] < -0.2
+    assert 0 < 2 * changes[1] < -changes[0] * 1.9
 
 
 def copies(blocks: Blocks, own: Float64, n_pages: int) -> Known:

@@ -102,5 +102,6 @@ def with_evidence(blocks: Blocks, own: Scores, found: Float32, model: SiteModel)
     staying = own.kept & (found[evidence.N_PAGES] == 0)
     if own.headline is not None:
         staying &= ~own.headline
-    probabilities = evidence.revised(model, own.probabilities, decision.n_words(blocks), found)
+    words = decision.n_words(blocks)
+    probabilities = evidence.revised(model, own.probabilities, words, found, blocks.paragraph)
     return scores(probabilities, blocks, partial(decide, staying=staying))

@@ -144,51 +144,97 @@ def compare(
                 evidence[num.EVIDENCE_REPEATS, i] = min(n_pages[text] / with_layout, 1.0)
 
 
+@cython.cfunc
+@cython.inline
+def _level(n_pages: cython.double) -> cython.int:
+    """How often a number of pages (whole, but for rounding) can be halved, plus 1; 0 for no page."""
+    level: cython.int = 0
+    n_pages += 0.01
+    while n_pages >= 1.0:
+        n_pages /= 2.0
+        level += 1
+    return level
+
+
 @cython.ccall
 def revise(
     marginals: cython.const[cython.double][:, ::1],
     words: cython.const[cython.double][::1],
+    paragraph: cython.const[cython.int][::1],
     evidence: cython.const[cython.float][:, ::1],
     parameters: cython.const[cython.double][::1],
     odds: cython.double[::1],
+    masses: cython.double[::1],
     revised: cython.double[:, ::1],
 ) -> cython.void:
     """Fills `revised` with the marginals after the evidence; `parameters`: those of a site model, in order.
 
-    A repeated text loses log-odds by the share of the other blocks' likely content that no other page has.
-    That share is 0 where a whole page is repeated: such a page is the same article at another address.
-    `odds`: work space.
+    A repeated text loses log-odds by the share of the other blocks' likely content that is on at most half as
+    many pages. That share is 0 where a whole page is repeated: it is the same article at another address.
+    The log-odds of a paragraph's blocks change alike, by the mean of the changes that the evidence of each
+    makes, weighted by the root of its words. `odds`, `masses` (N_PAGE_LEVELS zeros): work space.
     """
-    own_mass: cython.double = 0.0
-    mass: cython.double = 0.0
     n: cython.Py_ssize_t = words.shape[0]
+    level: cython.int = 0
+    mass: cython.double = 0.0
     for i in range(n):
         odds[i] = _log_odds(marginals[i, num.LABEL_OTHER])
         n_pages: cython.double = evidence[num.EVIDENCE_N_PAGES, i]
         if n_pages > 0.0:
+            difference: cython.double = evidence[num.EVIDENCE_CONSENSUS, i] - odds[i]
             prior = parameters[num.PARAMETER_PRIOR_PAGES]
-            weight = parameters[num.PARAMETER_WEIGHT] * n_pages / max(n_pages + prior, 1.0)
-            odds[i] += weight * (evidence[num.EVIDENCE_CONSENSUS, i] - odds[i])
+            if difference < 0.0:
+                prior *= parameters[num.PARAMETER_DOUBT]
+            odds[i] += parameters[num.PARAMETER_WEIGHT] * n_pages / max(n_pages + prior, 1.0) * difference
         likely = words[i] / (1.0 + exp(-odds[i]))
         mass += likely
-        if evidence[num.EVIDENCE_REPEATS, i] <= 0.0:
-            own_mass += likely
+        masses[_level(n_pages * evidence[num.EVIDENCE_REPEATS, i])] += likely
+    for level in range(1, masses.shape[0]):
+        masses[level] += masses[level - 1]
+    first: cython.Py_ssize_t = 0
+    weights: cython.double = 0.0
+    change: cython.double = 0.0
     for i in range(n):
         n_pages = evidence[num.EVIDENCE_N_PAGES, i]
-        header = marginals[i, num.LABEL_HEADER]
-        if n_pages <= 0.0:
-            revised[i, num.LABEL_HEADER] = header
-            revised[i, num.LABEL_TEXT] = marginals[i, num.LABEL_TEXT]
-            revised[i, num.LABEL_OTHER] = marginals[i, num.LABEL_OTHER]
-            continue
-        others = mass - words[i] / (1.0 + exp(-odds[i]))
-        among = min(own_mass / others, 1.0) if others > 0.0 else 0.0
-        common = parameters[num.PARAMETER_COMMON] * n_pages
-        common /= max(n_pages + parameters[num.PARAMETER_COMMON_PAGES], 1.0)
-        repeated = parameters[num.PARAMETER_REPEATED] * evidence[num.EVIDENCE_REPEATS, i] * among
-        shifted = odds[i] + evidence[num.EVIDENCE_SHARE, i] * (common - repeated)
-        content = 1.0 / (1.0 + exp(-parameters[num.PARAMETER_CALIBRATION] * shifted))
-        before = header + marginals[i, num.LABEL_TEXT]
-        revised[i, num.LABEL_HEADER] = content * (header / before) if before > 0.0 else 0.0
-        revised[i, num.LABEL_TEXT] = content - revised[i, num.LABEL_HEADER]
+        if n_pages > 0.0:
+            others = mass - words[i] / (1.0 + exp(-odds[i]))
+            level = _level(n_pages * evidence[num.EVIDENCE_REPEATS, i])
+            among = min(masses[level - 1] / others, 1.0) if level and others > 0.0 else 0.0
+            common = parameters[num.PARAMETER_COMMON] * n_pages
+            common /= max(n_pages + parameters[num.PARAMETER_COMMON_PAGES], 1.0)
+            repeated = parameters[num.PARAMETER_REPEATED] * evidence[num.EVIDENCE_REPEATS, i] * among
+            after = odds[i] + evidence[num.EVIDENCE_SHARE, i] * (common - repeated)
+            weight = sqrt(words[i] + _LEAST)
+            weights += weight
+            change += weight * (
+                parameters[num.PARAMETER_CALIBRATION] * after - _log_odds(marginals[i, num.LABEL_OTHER])
+            )
+        if i + 1 == n or paragraph[i + 1] != paragraph[i]:
+            for k in range(first, i + 1):
+                _shift(
+                    marginals,
+                    k,
+                    change / weights if evidence[num.EVIDENCE_N_PAGES, k] > 0.0 else 0.0,
+                    revised,
+                )
+            first = i + 1
+            weights = change = 0.0
+
+
+@cython.cfunc
+def _shift(
+    marginals: cython.const[cython.double][:, ::1],
+    i: cython.Py_ssize_t,
+    change: cython.double,
+    revised: cython.double[:, ::1],
+) -> cython.void:
+    """Fills revised[i]: the marginals of a block after a change of its log-odds of content (0: exactly)."""
+    for label in range(num.N_LABELS):
+        revised[i, label] = marginals[i, label]
+    if change != 0.0:
+        before = marginals[i, num.LABEL_HEADER] + marginals[i, num.LABEL_TEXT]
+        content = 1.0 / (1.0 + exp(-_log_odds(marginals[i, num.LABEL_OTHER]) - change))
+        header = content * (marginals[i, num.LABEL_HEADER] / before) if before > 0.0 else 0.0
+        revised[i, num.LABEL_HEADER] = header
+        revised[i, num.LABEL_TEXT] = content - header
         revised[i, num.LABEL_OTHER] = 1.0 - content

@@ -126,7 +126,7 @@ def _keys(blocks: Blocks, probabilities: Float64) -> _Keys:
     return _Keys(key[:n], first[:n], log_odds[:n], of_blocks)
 
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 FILE_NAME: Final = "model.json"
 
 _LARGEST: Final = {"weight": 1.0, "common": 50.0, "repeated": 50.0, "calibration": 1.0}
@@ -139,6 +139,7 @@ class SiteModel:
 
     `weight`: how much the consensus of very many pages counts against the page's own log-odds (0 to 1).
     `prior_pages`: the number of other pages at which the consensus has half of that weight.
+    `doubt`: that number is as many times higher where the consensus makes a block less likely.
     `common`: added to the log-odds of a block whose layout is on all pages, where very many are known.
     `common_pages`: the number of pages with the layout at which half of `common` is added.
     `repeated`: what is subtracted where all these repeat its text, among texts of the page's own.
@@ -147,6 +148,7 @@ class SiteModel:
 
     weight: float
     prior_pages: float
+    doubt: float
     common: float
     common_pages: float
     repeated: float
@@ -179,14 +181,23 @@ def model_from_bytes(stored: bytes, name: str = "site model") -> SiteModel:
     raise ModelError(f"{name}: not a site model of format {FORMAT}")
 
 
-def revised(model: SiteModel, probabilities: Float64, words: Float64, evidence: Float32) -> Float64:
+def revised(
+    model: SiteModel,
+    probabilities: Float64,
+    words: Float64,
+    evidence: Float32,
+    paragraph: Int32 | None = None,
+) -> Float64:
     """P(header), P(text), P(other) per block, revised by the evidence of the site: rows sum to 1.
 
     A block without evidence keeps its probabilities exactly. More pages with its text never raise P(content).
+    `paragraph`: the number of the paragraph that each block is in; None: each block is one.
     """
     if not evidence[N_PAGES].any():
         return probabilities
+    if paragraph is None:
+        paragraph = np.arange(len(words), dtype=np.int32)
     found = np.empty_like(probabilities)
-    given = views(probabilities, words, evidence, model.parameters)
-    kernel.revise(*given, *views(np.empty(len(words)), found))
+    given = views(probabilities, words, paragraph, evidence, model.parameters)
+    kernel.revise(*given, *views(np.empty(len(words)), np.zeros(num.N_PAGE_LEVELS), found))
     return found
