@@ -70,6 +70,8 @@ NUMBERS = """# Written by setup.py from num.py.
 cdef enum:
 {constants}
 
+{arrays}
+
 cdef inline int check() except -1:
     from {module} import compiled_with
     compiled_with(DIGEST)
@@ -88,16 +90,18 @@ cdef inline Py_ssize_t place(const unsigned int[::1] slots, unsigned int code) n
 
 
 def write_numbers() -> None:
-    """Writes the whole numbers in the kernels' modules `num` to num.pxd beside them, as constants of C.
+    """Writes num.pxd beside the kernels' modules `num`: their whole numbers for C, and types of arrays.
 
     Cython doesn't notice a changed num.pxd: C that was made with the old one is deleted.
     """
     sys.path.insert(0, ".")
+    kinds = importlib.import_module("victor_html.num").ARRAYS
+    arrays = "\n".join(f"ctypedef {kind} {name}" for name, kind in kinds.items())
     for folder in dict.fromkeys(path.parent for path in KERNELS):
         module = ".".join((*folder.parts, "num"))
         numbers = importlib.import_module(module).NUMBERS
         constants = "\n".join(f"    {name} = {number}" for name, number in numbers.items())
-        text = NUMBERS.format(constants=constants, module=module)
+        text = NUMBERS.format(constants=constants, arrays=arrays, module=module)
         pxd = folder / "num.pxd"
         if not pxd.exists() or pxd.read_text(encoding="utf-8") != text:
             for stale in Path("build").glob(f"**/cython/{folder}/*.c"):

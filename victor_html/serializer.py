@@ -31,14 +31,14 @@ class Serializer:
     `views`: memory views of the fields, from `classes` to `names`.
     """
 
-    classes: cython.const[cython.uchar][::1]
-    element_flags: cython.const[cython.ushort][::1]
-    letters: cython.const[cython.uchar][::1]
-    letter_ends: cython.const[cython.int][::1]
-    reference_slots: cython.const[cython.uint][::1]
-    reference_rows: cython.const[cython.int][::1]
-    expansions: cython.const[cython.uint][:, ::1]
-    c1: cython.const[cython.uint][::1]
+    classes: num.Bytes
+    element_flags: num.UInt16s
+    letters: num.Bytes
+    letter_ends: num.Ints
+    reference_slots: num.UInts
+    reference_rows: num.Ints
+    expansions: num.UIntRows
+    c1: num.UInts
     source: cython.pointer(cython.const[cython.uchar])
     tokens: cython.int[:, ::1]
     nodes: cython.int[:, ::1]

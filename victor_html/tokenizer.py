@@ -31,10 +31,10 @@ class Tokenizer:
     """
 
     buffer: bytes
-    classes: cython.const[cython.uchar][::1]
-    slots: cython.const[cython.uint][::1]
-    slot_names: cython.const[cython.int][::1]
-    contents: cython.const[cython.uchar][::1]
+    classes: num.Bytes
+    slots: num.UInts
+    slot_names: num.Ints
+    contents: num.Bytes
     source: cython.pointer(cython.const[cython.uchar])
     not_plain: cython.pointer(cython.const[cython.char])
     tokens: cython.int[:, ::1]

@@ -11,18 +11,18 @@ num.check()
 
 @cython.ccall
 def assemble(
-    points: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    paragraphs: cython.const[cython.int][::1],
-    spaces: cython.const[cython.int][::1],
-    white_space: cython.const[cython.int][::1],
-    listing: cython.const[cython.int][::1],
-    left_out: cython.const[cython.uchar][::1],
-    gaps: cython.const[cython.uint][::1],
-    gap_ends: cython.const[cython.int][::1],
-    kept: cython.const[cython.uchar][::1],
-    properties: cython.const[cython.uchar][::1],
+    points: num.UInts,
+    starts: num.Ints,
+    ends: num.Ints,
+    paragraphs: num.Ints,
+    spaces: num.Ints,
+    white_space: num.Ints,
+    listing: num.Ints,
+    left_out: num.Bytes,
+    gaps: num.UInts,
+    gap_ends: num.Ints,
+    kept: num.Bytes,
+    properties: num.Bytes,
     first: cython.Py_ssize_t,
     after: cython.Py_ssize_t,
 ) -> Any:
@@ -90,11 +90,11 @@ def assemble(
 @cython.cfunc
 @cython.inline
 def _with_collapsed(
-    points: cython.const[cython.uint][::1],
+    points: num.UInts,
     start: cython.Py_ssize_t,
     end: cython.Py_ssize_t,
     keeps_lines: cython.bint,
-    properties: cython.const[cython.uchar][::1],
+    properties: num.Bytes,
     out: cython.uint[::1],
     n: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
@@ -128,7 +128,7 @@ def _with_collapsed(
 
 @cython.cfunc
 @cython.inline
-def _is_white(c: cython.uint, properties: cython.const[cython.uchar][::1]) -> cython.bint:
+def _is_white(c: cython.uint, properties: num.Bytes) -> cython.bint:
     return c < num.N_CODE_POINTS and (properties[c] & num.CLASS_MASK) == num.WHITE
 
 
@@ -143,10 +143,7 @@ def _with_tabs(out: cython.uint[::1], n: cython.Py_ssize_t, n_tabs: cython.int) 
 @cython.cfunc
 @cython.inline
 def _follows(
-    left_out: cython.const[cython.uchar][::1],
-    spaces: cython.const[cython.int][::1],
-    last: cython.Py_ssize_t,
-    block: cython.Py_ssize_t,
+    left_out: num.Bytes, spaces: num.Ints, last: cython.Py_ssize_t, block: cython.Py_ssize_t
 ) -> cython.bint:
     """Whether there are only left-out blocks, and no white space, between two blocks."""
     last += 1
@@ -170,9 +167,7 @@ def is_wide(c: cython.uint) -> cython.bint:
 
 @cython.cfunc
 @cython.inline
-def _last_line(
-    gaps: cython.const[cython.uint][::1], first: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
+def _last_line(gaps: num.UInts, first: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """Where the last line of the white space from `first` to `end` begins."""
     while end > first and gaps[end - 1] != ord("\n"):
         end -= 1

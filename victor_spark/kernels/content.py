@@ -39,10 +39,7 @@ def _marks_url(c: cython.uint, before: cython.uint, first: cython.uint) -> cytho
 
 @cython.ccall
 def measure(
-    text: cython.const[cython.uint][::1],
-    properties: cython.const[cython.uchar][::1],
-    rows: cython.int[:, ::1],
-    hashes: cython.ulonglong[::1],
+    text: num.UInts, properties: num.Bytes, rows: cython.int[:, ::1], hashes: cython.ulonglong[::1]
 ) -> cython.void:
     """Fills its `rows` of blocks.ROWS, and `hashes` (FNV-1a of a block's letters, case kept).
 
@@ -57,8 +54,8 @@ def measure(
 
 @cython.cfunc
 def _measure(
-    text: cython.const[cython.uint][::1],
-    properties: cython.const[cython.uchar][::1],
+    text: num.UInts,
+    properties: num.Bytes,
     rows: cython.int[:, ::1],
     hashes: cython.ulonglong[::1],
     block: cython.Py_ssize_t,
@@ -153,8 +150,8 @@ def _measure(
 @cython.cfunc
 @cython.inline
 def _add_letters(
-    text: cython.const[cython.uint][::1],
-    properties: cython.const[cython.uchar][::1],
+    text: num.UInts,
+    properties: num.Bytes,
     i: cython.Py_ssize_t,
     end: cython.Py_ssize_t,
     hashes: cython.ulonglong[::1],

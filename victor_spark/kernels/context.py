@@ -21,10 +21,10 @@ _LEAST_REST = cython.declare(cython.double, 1e-6)  # words of other paragraphs; 
 
 @cython.ccall
 def of_blocks(
-    guesses: cython.const[cython.float][::1],
-    logits: cython.const[cython.float][::1],
-    n_words: cython.const[cython.int][::1],
-    of_block: cython.const[cython.int][::1],
+    guesses: num.Floats,
+    logits: num.Floats,
+    n_words: num.Ints,
+    of_block: num.Ints,
     masses: cython.double[:, ::1],
     rows: cython.float[:, ::1],
 ) -> cython.void:
@@ -47,9 +47,9 @@ def of_blocks(
 
 @cython.ccall
 def of_paragraphs(
-    masses: cython.const[cython.double][:, ::1],
-    places: cython.const[cython.int][:, ::1],
-    last_inside: cython.const[cython.int][::1],
+    masses: num.DoubleRows,
+    places: num.IntRows,
+    last_inside: num.Ints,
     scratch: cython.double[:, ::1],
     elements: cython.double[:, ::1],
     rows: cython.float[:, ::1],
@@ -111,10 +111,7 @@ def of_paragraphs(
 
 @cython.cfunc
 def _of_run(
-    masses: cython.const[cython.double][:, ::1],
-    total: cython.double,
-    rows: cython.float[:, ::1],
-    r: cython.Py_ssize_t,
+    masses: num.DoubleRows, total: cython.double, rows: cython.float[:, ::1], r: cython.Py_ssize_t
 ) -> cython.float:
     """Fills the rows num.GUESS from `r` on; returns the share of the content that the best run has.
 
@@ -159,11 +156,7 @@ def _of_run(
 
 @cython.ccall
 def doubt(
-    guesses: cython.const[cython.float][::1],
-    others: cython.const[cython.float][::1],
-    logs: cython.const[cython.float][::1],
-    logs_of_others: cython.const[cython.float][::1],
-    words: cython.const[cython.int][::1],
+    guesses: num.Floats, others: num.Floats, logs: num.Floats, logs_of_others: num.Floats, words: num.Ints
 ) -> cython.double:
     """The mean entropy of the guesses, in nats, by words; `others` are 1 - `guesses`."""
     sum_of_entropies: cython.double = 0.0
@@ -178,9 +171,9 @@ def doubt(
 
 @cython.cfunc
 def _of_elements(
-    masses: cython.const[cython.double][:, ::1],
-    places: cython.const[cython.int][:, ::1],
-    last_inside: cython.const[cython.int][::1],
+    masses: num.DoubleRows,
+    places: num.IntRows,
+    last_inside: num.Ints,
     total: cython.double,
     elements: cython.double[:, ::1],
     rows: cython.float[:, ::1],
@@ -226,8 +219,8 @@ def _of_elements(
 
 @cython.cfunc
 def _of_kin(
-    masses: cython.const[cython.double][:, ::1],
-    places: cython.const[cython.int][:, ::1],
+    masses: num.DoubleRows,
+    places: num.IntRows,
     kin: cython.Py_ssize_t,
     total: cython.double,
     scratch: cython.double[:, ::1],

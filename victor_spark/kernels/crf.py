@@ -15,10 +15,7 @@ _LEAST_CONTENT = cython.declare(cython.double, 1e-300)  # of a divisor
 
 @cython.ccall
 def bins(
-    values: cython.const[cython.float][:, ::1],
-    edges: cython.const[cython.float][::1],
-    first_edge: cython.const[cython.int][::1],
-    codes: cython.uchar[:, ::1],
+    values: num.FloatRows, edges: num.Floats, first_edge: num.Ints, codes: cython.uchar[:, ::1]
 ) -> cython.void:
     """Fills codes[f, i] with the number of edges of feature f that are <= values[f, i].
 
@@ -38,12 +35,12 @@ def bins(
 
 @cython.ccall
 def state_scores(
-    codes: cython.const[cython.uchar][:, ::1],
+    codes: num.ByteRows,
     singles: cython.const[cython.double][:, :, :, ::1],
-    boundary: cython.const[cython.double][:, ::1],
-    bias: cython.const[cython.double][::1],
-    conjunctions: cython.const[cython.int][:, ::1],
-    conjunction_weights: cython.const[cython.double][:, ::1],
+    boundary: num.DoubleRows,
+    bias: num.Doubles,
+    conjunctions: num.IntRows,
+    conjunction_weights: num.DoubleRows,
     scores: cython.double[:, ::1],
 ) -> cython.void:
     """Fills scores[i, label], the sum of the weights of all attributes of block i.
@@ -93,9 +90,7 @@ def state_scores(
 
 @cython.ccall
 def forward_backward(
-    states: cython.double[:, ::1],
-    transitions: cython.const[cython.double][:, ::1],
-    marginals: cython.double[:, ::1],
+    states: cython.double[:, ::1], transitions: num.DoubleRows, marginals: cython.double[:, ::1]
 ) -> cython.void:
     """Turns state scores, which it writes over, and transitions[from, to] into marginal probabilities (n, 3).
 
@@ -146,9 +141,7 @@ def forward_backward(
 
 
 @cython.ccall
-def log_odds(
-    marginals: cython.const[cython.double][:, ::1], least: cython.double, rows: cython.float[:, ::1]
-) -> cython.void:
+def log_odds(marginals: num.DoubleRows, least: cython.double, rows: cython.float[:, ::1]) -> cython.void:
     """Fills `rows` (2, n): the log-odds of content, P(other) at least `least` from 0 and 1; P(header)."""
     for i in range(marginals.shape[0]):
         other: cython.double = marginals[i, num.LABEL_OTHER]
@@ -159,10 +152,10 @@ def log_odds(
 
 @cython.ccall
 def revise(
-    marginals: cython.const[cython.double][:, ::1],
-    chain: cython.const[cython.float][::1],
-    trees: cython.const[cython.float][::1],
-    words: cython.const[cython.double][::1],
+    marginals: num.DoubleRows,
+    chain: num.Floats,
+    trees: num.Floats,
+    words: num.Doubles,
     most_of_chain: cython.double,
     revised: cython.double[:, ::1],
 ) -> cython.void:

@@ -34,9 +34,7 @@ def _continues(c: cython.uint) -> cython.bint:
 
 
 @cython.ccall
-def census(
-    text: cython.const[cython.uint][::1], parts: cython.const[cython.uint][::1], counts: cython.int[::1]
-) -> cython.void:
+def census(text: num.UInts, parts: num.UInts, counts: cython.int[::1]) -> cython.void:
     """Fills `counts` with the numbers of U+FFFD; of C1 controls; of characters from U+00C0 up, except signs
     (U+2000 to U+2BFF); of places that look like a character of UTF-8 read as windows-1252 (and not like the
     end of a quotation), or read as KOI8-R or CP866 (Cyrillic beside box drawings); and of pairs of characters
@@ -99,9 +97,7 @@ def _beyond_doubt(c: cython.uint) -> cython.bint:
 
 
 @cython.ccall
-def tell_kinds(
-    text: cython.const[cython.uint][::1], folding: cython.const[cython.uint][::1], kinds: cython.uchar[::1]
-) -> cython.int:
+def tell_kinds(text: num.UInts, folding: num.UInts, kinds: cython.uchar[::1]) -> cython.int:
     """Fills `kinds` with the LOOKS of each character as bits; returns how many are doubtful.
 
     `folding` is langid's table of letters, the last of it for all beyond.
@@ -138,11 +134,7 @@ def tell_kinds(
 
 @cython.ccall
 def words_with(
-    text: cython.const[cython.uint][::1],
-    kinds: cython.const[cython.uchar][::1],
-    wanted: cython.int,
-    space: cython.int,
-    words: cython.uint[::1],
+    text: num.UInts, kinds: num.Bytes, wanted: cython.int, space: cython.int, words: cython.uint[::1]
 ) -> cython.Py_ssize_t:
     """Fills `words` with those that hold all the kinds wanted, each with the space before it; their length.
 

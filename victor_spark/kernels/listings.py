@@ -16,11 +16,7 @@ _CLOSED = cython.declare(cython.int, 2)
 
 @cython.ccall
 def kinds(
-    ends: cython.const[cython.int][::1],
-    words: cython.const[cython.uint][::1],
-    slots: cython.const[cython.uint][::1],
-    slot_kinds: cython.const[cython.uchar][::1],
-    of_elements: cython.uchar[::1],
+    ends: num.Ints, words: num.UInts, slots: num.UInts, slot_kinds: num.Bytes, of_elements: cython.uchar[::1]
 ) -> cython.int:
     """Fills the bits that the words of each named element stand for; all of these bits.
 
@@ -40,9 +36,7 @@ def kinds(
 
 
 @cython.ccall
-def count_inside(
-    around: cython.const[cython.int][::1], named: cython.const[cython.int][::1], inside: cython.int[::1]
-) -> cython.void:
+def count_inside(around: num.Ints, named: num.Ints, inside: cython.int[::1]) -> cython.void:
     """Adds to `inside` how many blocks each named element has, itself or in elements inside it."""
     for block in range(named.shape[0]):
         inside[named[block]] += 1
@@ -52,17 +46,17 @@ def count_inside(
 
 @cython.ccall
 def gaps(
-    html: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    listing: cython.const[cython.int][::1],
-    white_space: cython.const[cython.int][::1],
-    parent_block: cython.const[cython.int][::1],
-    left_out: cython.const[cython.uchar][::1],
-    slots: cython.const[cython.uint][::1],
-    slot_tags: cython.const[cython.short][::1],
-    tag_flags: cython.const[cython.ushort][::1],
-    properties: cython.const[cython.uchar][::1],
+    html: num.UInts,
+    starts: num.Ints,
+    ends: num.Ints,
+    listing: num.Ints,
+    white_space: num.Ints,
+    parent_block: num.Ints,
+    left_out: num.Bytes,
+    slots: num.UInts,
+    slot_tags: num.Int16s,
+    tag_flags: num.UInt16s,
+    properties: num.Bytes,
     out: cython.uint[::1],
     out_ends: cython.int[::1],
 ) -> cython.Py_ssize_t:
@@ -114,14 +108,14 @@ def gaps(
 
 @cython.cfunc
 def _between(
-    html: cython.const[cython.uint][::1],
+    html: num.UInts,
     i: cython.Py_ssize_t,
     stop: cython.Py_ssize_t,
     after_text: cython.bint,
-    slots: cython.const[cython.uint][::1],
-    slot_tags: cython.const[cython.short][::1],
-    tag_flags: cython.const[cython.ushort][::1],
-    properties: cython.const[cython.uchar][::1],
+    slots: num.UInts,
+    slot_tags: num.Int16s,
+    tag_flags: num.UInt16s,
+    properties: num.Bytes,
     out: cython.uint[::1],
     n: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:

@@ -43,9 +43,7 @@ _LONGEST_NAME = cython.declare(cython.Py_ssize_t, 12)  # one letter more than wh
 
 @cython.cfunc
 @cython.inline
-def entity_width(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
+def entity_width(html: num.UInts, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
     """How long the entity at `i` is: the serialiser writes &amp; &lt; &gt; &nbsp; only (else 1)."""
     if i + 3 >= n:
         return 1
@@ -65,7 +63,7 @@ def entity_width(
 @cython.inline
 @cython.exceptval(check=False)
 def _stand(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, a: cython.uint, b: cython.uint, c: cython.uint
+    html: num.UInts, i: cython.Py_ssize_t, a: cython.uint, b: cython.uint, c: cython.uint
 ) -> cython.bint:
     """Whether these three letters stand at `i`."""
     return html[i] == a and html[i + 1] == b and html[i + 2] == c
@@ -73,7 +71,7 @@ def _stand(
 
 @cython.cfunc
 @cython.inline
-def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) -> cython.bint:
+def tells_purpose(html: num.UInts, i: cython.Py_ssize_t) -> cython.bint:
     """Whether the '=' at `i` ends the name class, id, role or itemprop (`i` is _LOOKED_BACK at least)."""
     last: cython.uint = html[i - 1]
     before: cython.uint = html[i - 2]
@@ -90,7 +88,7 @@ def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) ->
 
 @cython.cfunc
 @cython.inline
-def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.uint:
+def hides(html: num.UInts, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.uint:
     """The effect of the attribute with its '=' at `i` on its element, as bits: 0 for none.
 
     The bits are _UNSEEN and _UNHEARD; and _STYLED times 1 + one of num.COLLAPSED ... for the white space.
@@ -111,9 +109,7 @@ def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.
 
 
 @cython.cfunc
-def _of_style(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
-) -> cython.uint:
+def _of_style(html: num.UInts, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.uint:
     """The effect of the declarations from `i` on: bits, as those of `hides`."""
     found: cython.uint = 0
     while i < n and html[i] != ord('"'):
@@ -129,9 +125,7 @@ def _of_style(
 
 
 @cython.cfunc
-def _white_space(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
-) -> cython.uint:
+def _white_space(html: num.UInts, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.uint:
     """Which white space the declaration with its ':' at `i` asks for, _UNKNOWN where it is none of that."""
     j: cython.Py_ssize_t = i
     while j > 0 and html[j - 1] == ord(" "):
@@ -153,7 +147,7 @@ def _white_space(
 
 @cython.cfunc
 def _hash_of_name(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, step: cython.int, end: cython.Py_ssize_t
+    html: num.UInts, i: cython.Py_ssize_t, step: cython.int, end: cython.Py_ssize_t
 ) -> cython.uint:
     """The hash of the letters and hyphens from `i` on, any case; backwards where the step is -1."""
     value: cython.uint = _SEED
@@ -168,9 +162,7 @@ def _hash_of_name(
 
 @cython.cfunc
 @cython.inline
-def _is_unseen(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
-) -> cython.bint:
+def _is_unseen(html: num.UInts, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.bint:
     """Whether the ':' at `i` of a style stands in display: none or visibility: hidden."""
     before: cython.uint = html[i - 2] | num.SMALL
     first: cython.uint = html[i - 11]  # before "visibility": a hyphen is that of backface-visibility
@@ -219,15 +211,15 @@ class Scan:
     `kept_bits` (groups, hash of the words) and `kept_words` hold what some of them say.
     """
 
-    html: cython.const[cython.uint][::1]
-    properties: cython.const[cython.uchar][::1]
-    slots: cython.const[cython.uint][::1]
-    slot_tags: cython.const[cython.short][::1]
-    tag_flags: cython.const[cython.ushort][::1]
-    tag_levels: cython.const[cython.uchar][::1]
-    tag_masks: cython.const[cython.ulonglong][::1]
-    word_slots: cython.const[cython.uint][::1]
-    word_groups: cython.const[cython.uchar][::1]
+    html: num.UInts
+    properties: num.Bytes
+    slots: num.UInts
+    slot_tags: num.Int16s
+    tag_flags: num.UInt16s
+    tag_levels: num.Bytes
+    tag_masks: num.UInt64s
+    word_slots: num.UInts
+    word_groups: num.Bytes
     stack: cython.int[:, ::1]
     stack_masks: cython.ulonglong[::1]
     stack_paths: cython.ulonglong[:, ::1]

@@ -38,9 +38,7 @@ assert _AT_ONCE == 64  # the size of arrays
 
 
 @cython.ccall
-def fold(
-    text: cython.const[cython.uint][::1], table: cython.const[cython.uint][::1], folded: cython.uint[::1]
-) -> cython.bint:
+def fold(text: num.UInts, table: num.UInts, folded: cython.uint[::1]) -> cython.bint:
     """Fills `folded` with letters and marks in lower case and spaces; True where NFC is in doubt."""
     space: cython.uint = SPACE
     not_composed: cython.uint = NOT_COMPOSED
@@ -77,7 +75,7 @@ def alone(c: cython.uint) -> cython.bint:
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _found(slots: cython.const[cython.ulonglong][::1], key: cython.ulonglong) -> cython.ulonglong:
+def _found(slots: num.UInt64s, key: cython.ulonglong) -> cython.ulonglong:
     """The slot of an n-gram with this hash, 0 for none."""
     mask: cython.ulonglong = slots.shape[0] - 1
     at: cython.ulonglong = key & mask
@@ -90,10 +88,7 @@ def _found(slots: cython.const[cython.ulonglong][::1], key: cython.ulonglong) ->
 
 @cython.ccall
 def insert(
-    slots: cython.ulonglong[::1],
-    grams: cython.const[cython.uint][:, ::1],
-    first_entry: cython.const[cython.uint][::1],
-    n_entries: cython.const[cython.uint][::1],
+    slots: cython.ulonglong[::1], grams: num.UIntRows, first_entry: num.UInts, n_entries: num.UInts
 ) -> cython.void:
     """Puts n-grams (rows of three numbers, all different) into an empty table."""
     mask: cython.ulonglong = slots.shape[0] - 1
@@ -109,12 +104,12 @@ def insert(
 
 @cython.ccall
 def score_trigrams(
-    text: cython.const[cython.uint][::1],
-    folding: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    slots: cython.const[cython.ulonglong][::1],
-    entries: cython.const[cython.ushort][::1],
+    text: num.UInts,
+    folding: num.UInts,
+    starts: num.Ints,
+    ends: num.Ints,
+    slots: num.UInt64s,
+    entries: num.UInt16s,
     most_letters: cython.int,
     gains: cython.int[:, ::1],
     n_letters: cython.int[::1],
@@ -172,8 +167,8 @@ def score_trigrams(
 def _add_gains(
     keys: cython.p_ulonglong,
     n_keys: cython.Py_ssize_t,
-    slots: cython.const[cython.ulonglong][::1],
-    entries: cython.const[cython.ushort][::1],
+    slots: num.UInt64s,
+    entries: num.UInt16s,
     gains: cython.int[:, ::1],
     segment: cython.Py_ssize_t,
 ) -> cython.void:
@@ -199,12 +194,12 @@ def _add_gains(
 
 @cython.ccall
 def rank_distances(
-    text: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    slots: cython.const[cython.ulonglong][::1],
-    roots: cython.const[cython.ulonglong][::1],
-    ranks: cython.const[cython.uchar][:, ::1],
+    text: num.UInts,
+    starts: num.Ints,
+    ends: num.Ints,
+    slots: num.UInt64s,
+    roots: num.UInt64s,
+    ranks: num.ByteRows,
     most_letters: cython.int,
     counts: cython.int[::1],
     seen: cython.int[::1],
@@ -262,11 +257,11 @@ def rank_distances(
 
 @cython.cfunc
 def _count(
-    text: cython.const[cython.uint][::1],
+    text: num.UInts,
     start: cython.Py_ssize_t,
     end: cython.Py_ssize_t,
-    slots: cython.const[cython.ulonglong][::1],
-    roots: cython.const[cython.ulonglong][::1],
+    slots: num.UInt64s,
+    roots: num.UInt64s,
     most_letters: cython.int,
     counts: cython.int[::1],
     seen: cython.int[::1],

@@ -1,6 +1,7 @@
 """The numbers that kernels share, by name: rows of columns and features, flags, classes of characters.
 
-Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd.
+Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd,
+with the types of arrays that kernels only read (num.Ints, num.IntRows, …: victor_html.num.ARRAYS).
 """
 
 from collections.abc import Iterable
@@ -227,7 +228,7 @@ NUMBERS: Final = parser.named(
     {f"LOOKS_{name.upper()}": 1 << bit for bit, name in enumerate(LOOKS)},
     numbered("CENSUS_", ("replaced", "controls", "high", "read_twice", "begun")),
 )
-globals().update(NUMBERS)
+globals().update(NUMBERS, **dict.fromkeys(parser.ARRAYS, memoryview))
 
 check, hashed, place = parser.check, parser.hashed, parser.place
 compiled_with = partial(parser.compiled_with, numbers=NUMBERS)

@@ -15,10 +15,10 @@ _DIFFER = cython.declare(cython.int, -2)
 
 @cython.ccall
 def classes(
-    symbols: cython.const[cython.int][::1],
-    suffixes: cython.const[cython.int][::1],
-    lcp: cython.const[cython.int][::1],
-    documents: cython.const[cython.int][::1],
+    symbols: num.Ints,
+    suffixes: num.Ints,
+    lcp: num.Ints,
+    documents: num.Ints,
     least_length: cython.int,
     least_documents: cython.int,
     last: cython.int[::1],
@@ -90,11 +90,11 @@ def classes(
 
 @cython.ccall
 def standing(
-    found: cython.const[cython.int][:, ::1],
-    suffixes: cython.const[cython.int][::1],
-    documents: cython.const[cython.int][::1],
-    edges: cython.const[cython.uchar][::1],
-    n_tokens: cython.const[cython.int][::1],
+    found: num.IntRows,
+    suffixes: num.Ints,
+    documents: num.Ints,
+    edges: num.Bytes,
+    n_tokens: num.Ints,
     stamps: cython.int[:, ::1],
     counts: cython.int[:, ::1],
     shares: cython.double[::1],

@@ -19,10 +19,7 @@ _STRIDE = cython.declare(cython.Py_ssize_t, 128)  # a loop of fixed length is ve
 
 @cython.ccall
 def find(
-    source: cython.const[cython.uchar][::1],
-    wanted: cython.const[cython.uchar][::1],
-    apart: cython.Py_ssize_t,
-    i: cython.Py_ssize_t,
+    source: num.Bytes, wanted: num.Bytes, apart: cython.Py_ssize_t, i: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
     """As `bytes.find`, for what begins with a byte and, `apart` from it, another that is rare there."""
     length: cython.Py_ssize_t = wanted.shape[0]
@@ -46,7 +43,7 @@ def find(
 
 
 @cython.ccall
-def is_utf8(source: cython.const[cython.uchar][::1]) -> cython.bint:
+def is_utf8(source: num.Bytes) -> cython.bint:
     """Whether Python decodes the source as UTF-8: no surrogates, nothing past U+10FFFF."""
     n: cython.Py_ssize_t = source.shape[0]
     i: cython.Py_ssize_t = 0

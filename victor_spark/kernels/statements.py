@@ -49,8 +49,8 @@ _DATE = cython.declare(cython.uint, int.from_bytes(b"date", "big"))
 
 @cython.ccall
 def statements(
-    source: cython.const[cython.uchar][::1],
-    words: cython.const[cython.ulonglong][::1],
+    source: num.Bytes,
+    words: num.UInt64s,
     names: cython.const[cython.ulonglong][:, :, ::1],
     found: cython.int[:, ::1],
     counts: cython.int[::1],
@@ -110,8 +110,8 @@ def statements(
 
 @cython.cfunc
 def _attributes(
-    source: cython.const[cython.uchar][::1],
-    words: cython.const[cython.ulonglong][::1],
+    source: num.Bytes,
+    words: num.UInt64s,
     names: cython.const[cython.ulonglong][:, :, ::1],
     i: cython.Py_ssize_t,
     kind: cython.int,
@@ -163,7 +163,7 @@ def _attributes(
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _are_hyphens(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> cython.bint:
+def _are_hyphens(source: num.Bytes, i: cython.Py_ssize_t) -> cython.bint:
     """Whether two hyphens stand at `i`, those of a comment."""
     return source[i] == ord("-") and source[i + 1] == ord("-")
 
@@ -199,12 +199,7 @@ def _row(
 
 @cython.cfunc
 @cython.inline
-def _next(
-    source: cython.const[cython.uchar][::1],
-    words: cython.const[cython.ulonglong][::1],
-    i: cython.Py_ssize_t,
-    c: cython.uchar,
-) -> cython.Py_ssize_t:
+def _next(source: num.Bytes, words: num.UInt64s, i: cython.Py_ssize_t, c: cython.uchar) -> cython.Py_ssize_t:
     """The position of the first character `c` from `i` on, or the end of the source."""
     n: cython.Py_ssize_t = source.shape[0]
     word: cython.Py_ssize_t = i >> 3
@@ -226,10 +221,7 @@ def _next(
 
 @cython.cfunc
 def _holds(
-    source: cython.const[cython.uchar][::1],
-    i: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
-    word: cython.p_const_char,
+    source: num.Bytes, i: cython.Py_ssize_t, end: cython.Py_ssize_t, word: cython.p_const_char
 ) -> cython.bint:
     """Whether a word (given in lower case) occurs between two positions, in any case."""
     while i < end:
@@ -244,8 +236,8 @@ def _holds(
 
 @cython.cfunc
 def _raw_end(
-    source: cython.const[cython.uchar][::1],
-    words: cython.const[cython.ulonglong][::1],
+    source: num.Bytes,
+    words: num.UInt64s,
     i: cython.Py_ssize_t,
     name: cython.p_const_char,
     length: cython.Py_ssize_t,
@@ -260,10 +252,7 @@ def _raw_end(
 
 @cython.cfunc
 def _has_mark(
-    source: cython.const[cython.uchar][::1],
-    start: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
-    any_mark: cython.bint,
+    source: num.Bytes, start: cython.Py_ssize_t, end: cython.Py_ssize_t, any_mark: cython.bint
 ) -> cython.bint:
     """Whether a value holds `author`, or any of the marks; compares the last four letters of a mark first."""
     last: cython.uint = 0

@@ -25,9 +25,9 @@ _LAST_ELEMENT = cython.declare(cython.int, 2147483647)
 
 @cython.ccall
 def of_elements(
-    places: cython.const[cython.int][:, ::1],
-    sums: cython.const[cython.double][:, ::1],
-    last_inside: cython.const[cython.int][::1],
+    places: num.IntRows,
+    sums: num.DoubleRows,
+    last_inside: num.Ints,
     n: cython.Py_ssize_t,
     table: cython.double[:, ::1],
 ) -> cython.int:
@@ -81,15 +81,15 @@ def of_elements(
 
 @cython.ccall
 def of_paragraphs(
-    places: cython.const[cython.int][:, ::1],
-    sums: cython.const[cython.double][:, ::1],
-    elements: cython.const[cython.double][:, ::1],
-    heading_level: cython.const[cython.int][::1],
-    last_inside: cython.const[cython.int][::1],
+    places: num.IntRows,
+    sums: num.DoubleRows,
+    elements: num.DoubleRows,
+    heading_level: num.Ints,
+    last_inside: num.Ints,
     best: cython.Py_ssize_t,
     n: cython.Py_ssize_t,
     n_blocks: cython.Py_ssize_t,
-    spans: cython.const[cython.double][:, ::1],
+    spans: num.DoubleRows,
     scratch: cython.double[:, ::1],
     runs: cython.int[:, ::1],
     rows: cython.float[:, ::1],
@@ -138,8 +138,8 @@ def of_paragraphs(
 
 @cython.cfunc
 def _own(
-    places: cython.const[cython.int][:, ::1],
-    sums: cython.const[cython.double][:, ::1],
+    places: num.IntRows,
+    sums: num.DoubleRows,
     n: cython.Py_ssize_t,
     n_blocks: cython.Py_ssize_t,
     scratch: cython.double[:, ::1],
@@ -165,7 +165,7 @@ def _own(
 
 @cython.cfunc
 def _neighbours(
-    values: cython.const[cython.double][:, ::1],
+    values: num.DoubleRows,
     row: cython.Py_ssize_t,
     n: cython.Py_ssize_t,
     reach: cython.Py_ssize_t,
@@ -213,12 +213,12 @@ def _windows(
 
 @cython.cfunc
 def _find_runs(
-    places: cython.const[cython.int][:, ::1],
-    sums: cython.const[cython.double][:, ::1],
-    last_inside: cython.const[cython.int][::1],
+    places: num.IntRows,
+    sums: num.DoubleRows,
+    last_inside: num.Ints,
     best: cython.Py_ssize_t,
     n: cython.Py_ssize_t,
-    spans: cython.const[cython.double][:, ::1],
+    spans: num.DoubleRows,
     scratch: cython.double[:, ::1],
     runs: cython.int[:, ::1],
 ) -> cython.void:
@@ -255,8 +255,8 @@ def _find_runs(
 
 @cython.cfunc
 def _since(
-    places: cython.const[cython.int][:, ::1],
-    heading_level: cython.const[cython.int][::1],
+    places: num.IntRows,
+    heading_level: num.Ints,
     n: cython.Py_ssize_t,
     scratch: cython.double[:, ::1],
     rows: cython.float[:, ::1],
@@ -286,8 +286,8 @@ def _since(
 
 @cython.cfunc
 def _around(
-    places: cython.const[cython.int][:, ::1],
-    elements: cython.const[cython.double][:, ::1],
+    places: num.IntRows,
+    elements: num.DoubleRows,
     n: cython.Py_ssize_t,
     rows: cython.float[:, ::1],
     r: cython.Py_ssize_t,
@@ -307,8 +307,8 @@ def _around(
 
 @cython.cfunc
 def _kin(
-    places: cython.const[cython.int][:, ::1],
-    sums: cython.const[cython.double][:, ::1],
+    places: num.IntRows,
+    sums: num.DoubleRows,
     n: cython.Py_ssize_t,
     row: cython.Py_ssize_t,
     all_words: cython.double,
@@ -338,9 +338,9 @@ def _kin(
 
 @cython.ccall
 def spread(
-    table: cython.const[cython.float][:, ::1],
-    of_block: cython.const[cython.int][::1],
-    page: cython.const[cython.float][::1],
+    table: num.FloatRows,
+    of_block: num.Ints,
+    page: num.Floats,
     first: cython.Py_ssize_t,
     rows: cython.float[:, ::1],
 ) -> cython.void:

@@ -25,9 +25,9 @@ _TWO_PRIME = cython.declare(cython.ulonglong, MIXER)
 
 @cython.ccall
 def bounds(
-    points: cython.const[cython.uint][::1],
-    kinds: cython.const[cython.uchar][::1],
-    divided: cython.const[cython.uchar][:, ::1],
+    points: num.UInts,
+    kinds: num.Bytes,
+    divided: num.ByteRows,
     starts: cython.int[::1],
     ends: cython.int[::1],
     edges: cython.uchar[::1],
@@ -74,9 +74,9 @@ def bounds(
 
 @cython.ccall
 def intern(
-    points: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
+    points: num.UInts,
+    starts: num.Ints,
+    ends: num.Ints,
     keys: cython.ulonglong[:, ::1],
     slots: cython.int[::1],
     secret: cython.ulonglong,
@@ -130,10 +130,7 @@ def _mixed(one: cython.ulonglong, two: cython.ulonglong, secret: cython.ulonglon
 
 @cython.ccall
 def rehash(
-    keys: cython.const[cython.ulonglong][:, ::1],
-    secret: cython.ulonglong,
-    n_known: cython.int,
-    slots: cython.int[::1],
+    keys: num.UInt64Rows, secret: cython.ulonglong, n_known: cython.int, slots: cython.int[::1]
 ) -> cython.void:
     """Fills a larger `slots`, all -1, with the tokens known."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
@@ -146,16 +143,16 @@ def rehash(
 
 @cython.ccall
 def spans(
-    tokens: cython.const[cython.int][::1],
-    edges: cython.const[cython.uchar][::1],
-    set_heads: cython.const[cython.int][::1],
-    set_symbols: cython.const[cython.int][::1],
-    heads: cython.const[cython.int][::1],
-    children: cython.const[cython.int][::1],
-    symbols: cython.const[cython.int][::1],
-    strings: cython.const[cython.int][::1],
-    following: cython.const[cython.int][::1],
-    anchors: cython.const[cython.uchar][::1],
+    tokens: num.Ints,
+    edges: num.Bytes,
+    set_heads: num.Ints,
+    set_symbols: num.Ints,
+    heads: num.Ints,
+    children: num.Ints,
+    symbols: num.Ints,
+    strings: num.Ints,
+    following: num.Ints,
+    anchors: num.Bytes,
     except_from: cython.int,
     last: cython.int[::1],
     stack: cython.int[:, ::1],

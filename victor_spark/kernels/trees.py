@@ -16,10 +16,10 @@ _WRITTEN_OUT = cython.declare(cython.Py_ssize_t, 6)  # questions that one loop a
 
 @cython.cfunc
 def _leaves(
-    values: cython.const[cython.float][:, ::1],
-    features: cython.const[cython.int][:, ::1],
-    thresholds: cython.const[cython.float][:, ::1],
-    uniform: cython.const[cython.uchar][::1],
+    values: num.FloatRows,
+    features: num.IntRows,
+    thresholds: num.FloatRows,
+    uniform: num.Bytes,
     tree: cython.Py_ssize_t,
     found: cython.int[:, ::1],
     row: cython.Py_ssize_t,
@@ -86,10 +86,10 @@ def _leaves(
 
 @cython.ccall
 def add_values(
-    values: cython.const[cython.float][:, ::1],
-    features: cython.const[cython.int][:, ::1],
-    thresholds: cython.const[cython.float][:, ::1],
-    of_leaves: cython.const[cython.float][:, ::1],
+    values: num.FloatRows,
+    features: num.IntRows,
+    thresholds: num.FloatRows,
+    of_leaves: num.FloatRows,
     uniform: cython.uchar[::1],
     scratch: cython.int[:, ::1],
     sums: cython.float[::1],
