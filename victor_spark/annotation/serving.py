@@ -39,7 +39,7 @@ APPLICATION_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-FRAME_POLICY: Final = (
+_FRAME_POLICY: Final = (
     "sandbox allow-scripts; default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline';"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
@@ -127,6 +127,12 @@ def _set_token_cookie(request: Request, access: Access) -> Response | None:
     answer = HTMLResponse(page)
     answer.set_cookie(cookie(access.token), access.token, httponly=True, samesite="strict", path="/")
     return answer
+
+
+def framed(render: Callable[[str], str]) -> Response:
+    """The document for a frame; of its scripts, only those with the nonce run that `render` gets."""
+    nonce = secrets.token_urlsafe(16)
+    return HTMLResponse(render(nonce), headers={"Content-Security-Policy": _FRAME_POLICY.format(nonce=nonce)})
 
 
 def error(status: int, code: str, message: str, **more: Any) -> Response:
