@@ -70,6 +70,9 @@ NUMBERS = """# Written by setup.py from num.py.
 cdef enum:
 {constants}
 
+cdef extern from *:  # numbers too large for an enum: what stands in quotes is written into the C as it is
+{large}
+
 {arrays}
 
 cdef inline int check() except -1:
@@ -100,8 +103,15 @@ def write_numbers() -> None:
     for folder in dict.fromkeys(path.parent for path in KERNELS):
         module = ".".join((*folder.parts, "num"))
         numbers = importlib.import_module(module).NUMBERS
-        constants = "\n".join(f"    {name} = {number}" for name, number in numbers.items())
-        text = NUMBERS.format(constants=constants, arrays=arrays, module=module)
+        constants = "\n".join(
+            f"    {name} = {number}" for name, number in numbers.items() if number < 1 << 31
+        )
+        large = "\n".join(
+            f'    unsigned {"int" if number < 1 << 32 else "long long"} {name} "{number}U"'
+            for name, number in numbers.items()
+            if number >= 1 << 31
+        )
+        text = NUMBERS.format(constants=constants, large=large or "    pass", arrays=arrays, module=module)
         pxd = folder / "num.pxd"
         if not pxd.exists() or pxd.read_text(encoding="utf-8") != text:
             for stale in Path("build").glob(f"**/cython/{folder}/*.c"):

@@ -43,6 +43,7 @@ NUMBERS: Final = named(
         "HOLDS_HTML": tables.HOLDS_HTML,
         "MOST_ATTRIBUTES": tables.MOST_ATTRIBUTES,
         "TOO_MANY_ATTRIBUTES": tables.TOO_MANY_ATTRIBUTES,
+        "FNV_SEED": tables.FNV_SEED,
         "FNV_PRIME": tables.FNV_PRIME,
         "SMALL_LETTER": tables.SMALL_LETTER,
         "COPY": tables.COPY,

@@ -7,8 +7,6 @@ Elements with the flag DROPPED, and hidden inputs, are left out. Cython pure Pyt
 import cython
 from cython.cimports.victor_html import num
 
-from victor_html.elements import FNV_SEED
-
 if cython.compiled:
     from cython.cimports.libc.string import memcpy
 
@@ -18,7 +16,6 @@ _LONGEST_REFERENCE = cython.declare(cython.int, 32)
 _GROWTH = cython.declare(cython.Py_ssize_t, 7)  # bytes written for a byte of the source are fewer than this
 _ROOM_OF_TEXT = cython.declare(cython.Py_ssize_t, 64)  # spare room after text, or for an end tag
 _ROOM_OF_TAG = cython.declare(cython.Py_ssize_t, 128)  # for a start tag without its attributes
-_SEED = cython.declare(cython.uint, FNV_SEED)
 _LOW_BITS = cython.declare(cython.uint, 0xFFFFFFFF)
 _LAST_POINT = cython.declare(cython.uint, 0x10FFFF)
 
@@ -328,7 +325,7 @@ class Serializer:
     def _reference(self, i: cython.int, end: cython.int) -> cython.int:
         """The character reference at `i`, or the ampersand alone; where to go on."""
         j: cython.int = i + 1
-        code: cython.uint = _SEED
+        code: cython.uint = num.FNV_SEED
         best: cython.int = -1
         best_end: cython.int = 0
         if j < end and self.source[j] == ord("#"):

@@ -6,14 +6,9 @@ Victor, section 3.2 (content-based features), counted per block. Cython pure Pyt
 import cython
 from cython.cimports.victor_spark.kernels import num
 
-from victor_spark.kernels.num import ALL_64_BITS, FNV_64_PRIME, FNV_64_SEED
-
 num.check()
 assert num.N_TOKEN_KINDS == 5  # the size of an array
 
-_SEED = cython.declare(cython.ulonglong, FNV_64_SEED)
-_PRIME = cython.declare(cython.ulonglong, FNV_64_PRIME)
-_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
 _FULL_WIDTH = cython.declare(cython.uint, 0x3000)  # from here on characters are as wide as ideographs
 
 
@@ -73,7 +68,7 @@ def _measure(
     pending = False
     url_mark = 0
     previous = num.WHITE
-    hashes[block] = _SEED
+    hashes[block] = num.FNV_64_SEED
     start = i = rows[num.ROW_TEXT_START, block]
     end = rows[num.ROW_TEXT_END, block]
     while i < end:
@@ -164,7 +159,7 @@ def _add_letters(
     letters_hash: cython.ulonglong = hashes[block]
     c: cython.uint = text[i]
     while True:
-        letters_hash = ((letters_hash ^ c) * _PRIME) & _ALL_BITS
+        letters_hash = ((letters_hash ^ c) * num.FNV_64_PRIME) & num.ALL_64_BITS
         i += 1
         if i >= end:
             break

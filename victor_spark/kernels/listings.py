@@ -3,11 +3,8 @@
 import cython
 from cython.cimports.victor_spark.kernels import num
 
-from victor_html.elements import FNV_SEED
-
 num.check()
 
-_SEED = cython.declare(cython.uint, FNV_SEED)
 # What stands before the white space at hand: text, a start tag or an end tag.
 _TEXT = cython.declare(cython.int, 0)
 _OPENED = cython.declare(cython.int, 1)
@@ -142,7 +139,7 @@ def _between(
         closing: cython.bint = i < stop and html[i] == ord("/")
         if closing:
             i += 1
-        name_hash: cython.uint = _SEED
+        name_hash: cython.uint = num.FNV_SEED
         while i < stop and html[i] != ord(">") and html[i] != ord(" ") and html[i] != ord("/"):
             name_hash = num.hashed(name_hash, html[i])
             i += 1

@@ -8,8 +8,7 @@ needs no error recovery; on anything else it stays within its bounds and gives s
 import cython
 from cython.cimports.victor_spark.kernels import num
 
-from victor_html.elements import FNV_SEED, fnv1a
-from victor_spark.kernels.num import ALL_64_BITS, FNV_64_PRIME
+from victor_html.elements import fnv1a
 
 if cython.compiled:
     from cython.cimports.libc.string import memcmp
@@ -17,10 +16,6 @@ if cython.compiled:
 num.check()
 
 _N_OUTER = cython.declare(cython.int, 2)  # html and body, whose classes name the page on many sites
-# FNV-1a: of 32 bits for words and names, of 64 for paths and classes.
-_SEED = cython.declare(cython.uint, FNV_SEED)
-_PRIME = cython.declare(cython.ulonglong, FNV_64_PRIME)
-_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
 
 # What an attribute asks for, as bits: the element is invisible, or not read out, or (both) hidden.
 _UNSEEN = cython.declare(cython.uint, 1)
@@ -150,7 +145,7 @@ def _hash_of_name(
     html: num.UInts, i: cython.Py_ssize_t, step: cython.int, end: cython.Py_ssize_t
 ) -> cython.uint:
     """The hash of the letters and hyphens from `i` on, any case; backwards where the step is -1."""
-    value: cython.uint = _SEED
+    value: cython.uint = num.FNV_SEED
     while i != end:
         c: cython.uint = html[i] | num.SMALL
         if c != ord("-") and not ord("a") <= c <= ord("z"):
@@ -412,7 +407,7 @@ class Scan:
         """Reads the tag whose '<' is before `i`, to its '>', which the serialiser escapes everywhere else."""
         n: cython.Py_ssize_t = self.n
         closing: cython.bint = i < n and self.html[i] == ord("/")
-        name_hash: cython.uint = _SEED
+        name_hash: cython.uint = num.FNV_SEED
         if closing:
             i += 1
         name_start = i
@@ -556,7 +551,7 @@ class Scan:
     @cython.cfunc
     def _words(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
         """Reads the words of a value."""
-        word: cython.uint = _SEED
+        word: cython.uint = num.FNV_SEED
         before: cython.uint = 0
         was_small: cython.bint = False
         while i <= end:
@@ -570,8 +565,8 @@ class Scan:
                 word = num.hashed(word, c | num.SMALL if c < num.N_ASCII else c)
                 i += 1
                 continue
-            if word != _SEED:
-                self.classes = ((self.classes ^ word) * _PRIME) & _ALL_BITS
+            if word != num.FNV_SEED:
+                self.classes = ((self.classes ^ word) * num.FNV_64_PRIME) & num.ALL_64_BITS
                 slot = num.place(self.word_slots, word)
                 if self.word_slots[slot]:
                     self.groups |= cython.cast(cython.ulonglong, 1) << self.word_groups[slot]
@@ -579,7 +574,7 @@ class Scan:
                 if before:  # `entry-content` is neither an entry nor content
                     self._add_word(num.hashed(before, word))
                 before = word
-                word = _SEED
+                word = num.FNV_SEED
             was_small = False
             if c == ord('"'):
                 break
@@ -652,9 +647,9 @@ class Scan:
             self.named_elements[num.NAMED_AROUND, self.n_named] = self.named
             self.named_elements[num.NAMED_END, self.n_named] = cython.cast(cython.int, self.n_words)
             self.named = self.n_named
-        self.path = ((self.path ^ name_hash) * _PRIME) & _ALL_BITS
+        self.path = ((self.path ^ name_hash) * num.FNV_64_PRIME) & num.ALL_64_BITS
         classes = self.classes if depth >= _N_OUTER else 0
-        self.class_path = ((self.class_path ^ name_hash ^ classes) * _PRIME) & _ALL_BITS
+        self.class_path = ((self.class_path ^ name_hash ^ classes) * num.FNV_64_PRIME) & num.ALL_64_BITS
 
     @cython.cfunc
     def _set_white_space(self, flags: cython.int) -> cython.void:

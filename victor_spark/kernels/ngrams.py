@@ -12,8 +12,6 @@ bits). Collisions go to the next slot.
 import cython
 from cython.cimports.victor_spark.kernels import num
 
-from victor_spark.kernels.num import ALL_64_BITS, GOLDEN
-
 num.check()
 
 SPACE = ord(" ")
@@ -32,7 +30,6 @@ LEAF = 1
 """Of a trie's node: no n-gram goes on from here."""
 
 MAX_LANGUAGES = 255
-_GOLDEN = cython.declare(cython.ulonglong, GOLDEN)
 _AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # trigrams that are looked up together
 assert _AT_ONCE == 64  # the size of arrays
 
@@ -57,9 +54,9 @@ def fold(text: num.UInts, table: num.UInts, folded: cython.uint[::1]) -> cython.
 @cython.exceptval(check=False)
 def mixed(a: cython.ulonglong, b: cython.ulonglong, c: cython.ulonglong) -> cython.ulonglong:
     """A 64-bit hash of three code points, or of (node + 1, 0, code point)."""
-    key = ((a << 42) | (b << 21) | c) * _GOLDEN
+    key = ((a << 42) | (b << 21) | c) * num.GOLDEN
     if not cython.compiled:
-        key &= ALL_64_BITS
+        key &= num.ALL_64_BITS
     key ^= key >> 32
     return key
 

@@ -12,15 +12,7 @@ in ascending order, are `symbols` at the same places. Cython pure Python mode.
 import cython
 from cython.cimports.victor_spark.kernels import num
 
-from victor_spark.kernels.num import ALL_64_BITS, FNV_64_PRIME, FNV_64_SEED, GOLDEN, MIXER
-
 num.check()
-
-_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
-_ONE_SEED = cython.declare(cython.ulonglong, FNV_64_SEED)
-_ONE_PRIME = cython.declare(cython.ulonglong, FNV_64_PRIME)
-_TWO_SEED = cython.declare(cython.ulonglong, GOLDEN)
-_TWO_PRIME = cython.declare(cython.ulonglong, MIXER)
 
 
 @cython.ccall
@@ -93,11 +85,11 @@ def intern(
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     n: cython.int = n_known
     for token in range(starts.shape[0]):
-        one = _ONE_SEED
-        two = _TWO_SEED
+        one = num.FNV_64_SEED
+        two = num.GOLDEN
         for i in range(starts[token], ends[token]):
-            one = (one ^ points[i]) * _ONE_PRIME & _ALL_BITS
-            two = (two + points[i]) * _TWO_PRIME & _ALL_BITS
+            one = (one ^ points[i]) * num.FNV_64_PRIME & num.ALL_64_BITS
+            two = (two + points[i]) * num.MIXER & num.ALL_64_BITS
             two = two ^ (two >> 32)
         one = one ^ (one >> 29)
         slot = _mixed(one, two, secret) & mask
@@ -123,9 +115,9 @@ def intern(
 @cython.exceptval(check=False)
 def _mixed(one: cython.ulonglong, two: cython.ulonglong, secret: cython.ulonglong) -> cython.ulonglong:
     """32 bits that depend on all bits of a token's keys and of the secret: its place in the hash table."""
-    mixed: cython.ulonglong = (((one ^ secret) * _TWO_PRIME) ^ two) & _ALL_BITS
-    mixed = ((mixed ^ (mixed >> 32)) * secret) & _ALL_BITS
-    return (((mixed ^ (mixed >> 32)) * _TWO_PRIME) & _ALL_BITS) >> 32
+    mixed: cython.ulonglong = (((one ^ secret) * num.MIXER) ^ two) & num.ALL_64_BITS
+    mixed = ((mixed ^ (mixed >> 32)) * secret) & num.ALL_64_BITS
+    return (((mixed ^ (mixed >> 32)) * num.MIXER) & num.ALL_64_BITS) >> 32
 
 
 @cython.ccall
