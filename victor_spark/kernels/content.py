@@ -4,6 +4,7 @@ Victor, section 3.2 (content-based features), counted per block. Cython pure Pyt
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -53,10 +54,10 @@ def _measure(
     properties: num.Bytes,
     rows: cython.int[:, ::1],
     hashes: cython.ulonglong[::1],
-    block: cython.Py_ssize_t,
+    block: Py_ssize_t,
 ) -> cython.void:
     """Fills the columns of one block."""
-    i: cython.Py_ssize_t
+    i: Py_ssize_t
     n_tokens = cython.declare(cython.int[5])
     n_letters = n_digits = n_punctuation = n_white = n_other = 0
     n_unspaced = n_sentences = 0
@@ -147,11 +148,11 @@ def _measure(
 def _add_letters(
     text: num.UInts,
     properties: num.Bytes,
-    i: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
+    i: Py_ssize_t,
+    end: Py_ssize_t,
     hashes: cython.ulonglong[::1],
-    block: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    block: Py_ssize_t,
+) -> Py_ssize_t:
     """Adds the letter at `i` to the hash of a block, and the letters of spaced scripts that follow it.
 
     Returns the place of the last one.

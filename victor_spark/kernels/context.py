@@ -5,6 +5,7 @@ and `sums` are those of kernels.surroundings. Cython pure Python mode.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -32,7 +33,7 @@ def of_blocks(
 
     A block counts as many words as it has, and _EXTRA_WORDS.
     """
-    n: cython.Py_ssize_t = logits.shape[0]
+    n: Py_ssize_t = logits.shape[0]
     for by in range(-num.BLOCK_GUESS_REACH, num.BLOCK_GUESS_REACH + 1):
         for i in range(n):
             rows[by + num.BLOCK_GUESS_REACH, i] = logits[i + by] if 0 <= i + by < n else _NO_LOGIT
@@ -60,7 +61,7 @@ def of_paragraphs(
     `scratch` (num.GUESS_SCRATCH, n_paragraphs) and `elements` (num.GUESS_ELEMENTS, n_elements) are scratch
     space.
     """
-    n: cython.Py_ssize_t = masses.shape[1]
+    n: Py_ssize_t = masses.shape[1]
     total: cython.double = 0.0
     words: cython.double = 0.0
     weighted: cython.double = 0.0
@@ -111,17 +112,17 @@ def of_paragraphs(
 
 @cython.cfunc
 def _of_run(
-    masses: num.DoubleRows, total: cython.double, rows: cython.float[:, ::1], r: cython.Py_ssize_t
+    masses: num.DoubleRows, total: cython.double, rows: cython.float[:, ::1], r: Py_ssize_t
 ) -> cython.float:
     """Fills the rows num.GUESS from `r` on; returns the share of the content that the best run has.
 
     The rows are the content before and after, and the distances to the best run of likely paragraphs and to
     the likely paragraphs before and after.
     """
-    n: cython.Py_ssize_t = masses.shape[1]
-    first: cython.Py_ssize_t = 0
-    last: cython.Py_ssize_t = 0
-    after_lowest: cython.Py_ssize_t = 0
+    n: Py_ssize_t = masses.shape[1]
+    first: Py_ssize_t = 0
+    last: Py_ssize_t = 0
+    after_lowest: Py_ssize_t = 0
     lowest: cython.double = 0.0
     highest: cython.double = 0.0
     running: cython.double = 0.0
@@ -177,13 +178,13 @@ def _of_elements(
     total: cython.double,
     elements: cython.double[:, ::1],
     rows: cython.float[:, ::1],
-    r: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    r: Py_ssize_t,
+) -> Py_ssize_t:
     """Two rows for each of the elements around a paragraph: how likely its words are content, and its share
     of the page's content. Then one for each but the innermost: how likely the words that it has more are.
     """
-    n: cython.Py_ssize_t = masses.shape[1]
-    n_elements: cython.Py_ssize_t = elements.shape[1]
+    n: Py_ssize_t = masses.shape[1]
+    n_elements: Py_ssize_t = elements.shape[1]
     for k in range(elements.shape[0]):
         for e in range(n_elements):
             elements[k, e] = 0.0
@@ -221,14 +222,14 @@ def _of_elements(
 def _of_kin(
     masses: num.DoubleRows,
     places: num.IntRows,
-    kin: cython.Py_ssize_t,
+    kin: Py_ssize_t,
     total: cython.double,
     scratch: cython.double[:, ::1],
     rows: cython.float[:, ::1],
-    r: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    r: Py_ssize_t,
+) -> Py_ssize_t:
     """How likely the paragraphs of the same kin are content, their share of it, and the others of them."""
-    n: cython.Py_ssize_t = masses.shape[1]
+    n: Py_ssize_t = masses.shape[1]
     for p in range(n):
         scratch[num.GUESS_SCRATCH_KIN_CONTENT, p] = 0.0
         scratch[num.GUESS_SCRATCH_KIN_WORDS, p] = 0.0

@@ -4,6 +4,7 @@ Victor, section 3.1, steps 5 to 7. Cython pure Python mode.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.libc.math import exp, log
 from cython.cimports.victor_spark.kernels import num
 
@@ -48,13 +49,13 @@ def state_scores(
     singles[f, bin, r, label] weighs feature f of the block r - reach away; boundary[r] a block that isn't
     there; a row of `conjunctions` is (first weight, n parts, then feature, offset and stride of each part).
     """
-    n: cython.Py_ssize_t = codes.shape[1]
-    reach: cython.Py_ssize_t = (boundary.shape[0] - 1) // 2
+    n: Py_ssize_t = codes.shape[1]
+    reach: Py_ssize_t = (boundary.shape[0] - 1) // 2
     for i in range(n):
         for label in range(num.N_LABELS):
             scores[i, label] = bias[label]
         for r in range(2 * reach + 1):
-            j: cython.Py_ssize_t = i + r - reach
+            j: Py_ssize_t = i + r - reach
             if j < 0 or j >= n:
                 for label in range(num.N_LABELS):
                     scores[i, label] += boundary[r, label]
@@ -65,7 +66,7 @@ def state_scores(
         if any_code == 0:  # most have no edges
             continue
         for j in range(n):
-            code: cython.Py_ssize_t = codes[feature, j]
+            code: Py_ssize_t = codes[feature, j]
             if code == 0:
                 continue
             for r in range(2 * reach + 1):
@@ -97,7 +98,7 @@ def forward_backward(
     Scaled so that each row of the forward pass sums to 1; time and memory are linear in n. Sums over labels
     are written out, in the order of blocks.LABELS.
     """
-    n: cython.Py_ssize_t = states.shape[0]
+    n: Py_ssize_t = states.shape[0]
     step = cython.declare(cython.double[9])  # from each label to each, N_LABELS * from + to
     back = cython.declare(cython.double[3])
     product = cython.declare(cython.double[3])

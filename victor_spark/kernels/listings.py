@@ -1,6 +1,7 @@
 """The white space that a browser shows between the blocks of preformatted text. Cython pure Python mode."""
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -20,7 +21,7 @@ def kinds(
     The words of element e end at `ends[e]`; `slots`/`slot_kinds` is an open-addressing table from a word's
     hash to its bits (hash 0: free).
     """
-    i: cython.Py_ssize_t = 0
+    i: Py_ssize_t = 0
     all_kinds: cython.int = 0
     for e in range(ends.shape[0]):
         kind: cython.int = 0
@@ -56,7 +57,7 @@ def gaps(
     properties: num.Bytes,
     out: cython.uint[::1],
     out_ends: cython.int[::1],
-) -> cython.Py_ssize_t:
+) -> Py_ssize_t:
     """Writes the white space before each block of a listing to `out` (len(html) is enough); its length.
 
     That of block i ends at `out_ends[i]`, where that of i + 1 begins. A `br` is a line break, and so is a
@@ -64,7 +65,7 @@ def gaps(
     holds nothing else is an empty line. The first block of a listing has its indentation alone. The white
     space between the number of a line and its code is left out.
     """
-    n: cython.Py_ssize_t = 0
+    n: Py_ssize_t = 0
     for block in range(starts.shape[0]):
         first = n
         is_same: cython.bint = block > 0 and listing[block - 1] == listing[block]
@@ -106,16 +107,16 @@ def gaps(
 @cython.cfunc
 def _between(
     html: num.UInts,
-    i: cython.Py_ssize_t,
-    stop: cython.Py_ssize_t,
+    i: Py_ssize_t,
+    stop: Py_ssize_t,
     after_text: cython.bint,
     slots: num.UInts,
     slot_tags: num.Int16s,
     tag_flags: num.UInt16s,
     properties: num.Bytes,
     out: cython.uint[::1],
-    n: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    n: Py_ssize_t,
+) -> Py_ssize_t:
     """Writes to out[n:] the white space between `i` and `stop`, with that of tags; returns its end.
 
     `after_text`: whether a block stands before `i`.
@@ -180,9 +181,7 @@ def _between(
 
 @cython.cfunc
 @cython.inline
-def _without_spaces(
-    out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
+def _without_spaces(out: cython.uint[::1], start: Py_ssize_t, n: Py_ssize_t) -> Py_ssize_t:
     """The end of what is written without the spaces after its last line break."""
     while n > start and out[n - 1] != ord("\n"):
         n -= 1

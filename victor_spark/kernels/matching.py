@@ -13,6 +13,7 @@ instead of O(page · gold). Cython pure Python mode.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -303,7 +304,7 @@ def align(
     `positions[first[w]:first[w + 1]]`. Work space with any content: `pair_rows` and `links` (n pairs),
     `thresholds` (2, n_gold + 2), `runs` (3, n_gold).
     """
-    n_page: cython.Py_ssize_t = page.shape[0]
+    n_page: Py_ssize_t = page.shape[0]
     n_pairs: cython.int = 0
     best: cython.int = 0
 

@@ -10,6 +10,7 @@ bits). Collisions go to the next slot.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -30,7 +31,7 @@ LEAF = 1
 """Of a trie's node: no n-gram goes on from here."""
 
 MAX_LANGUAGES = 255
-_AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # trigrams that are looked up together
+_AT_ONCE = cython.declare(Py_ssize_t, 64)  # trigrams that are looked up together
 assert _AT_ONCE == 64  # the size of arrays
 
 
@@ -163,11 +164,11 @@ def score_trigrams(
 @cython.cfunc
 def _add_gains(
     keys: cython.p_ulonglong,
-    n_keys: cython.Py_ssize_t,
+    n_keys: Py_ssize_t,
     slots: num.UInt64s,
     entries: num.UInt16s,
     gains: cython.int[:, ::1],
-    segment: cython.Py_ssize_t,
+    segment: Py_ssize_t,
 ) -> cython.void:
     """Adds the entries of _AT_ONCE trigrams at most, so that the waits for memory overlap."""
     found = cython.declare(cython.ulonglong[64])
@@ -184,7 +185,7 @@ def _add_gains(
             continue
         gains[segment, heads[m] >> num.LANGUAGE_AT] += heads[m] & num.GAIN_MASK
         first = (found[m] >> num.ENTRIES_AT) & num.ENTRIES_MASK
-        for k in range(first + 1, first + cython.cast(cython.Py_ssize_t, found[m] & num.COUNT_MASK)):
+        for k in range(first + 1, first + cython.cast(Py_ssize_t, found[m] & num.COUNT_MASK)):
             entry = entries[k]
             gains[segment, entry >> num.LANGUAGE_AT] += entry & num.GAIN_MASK
 
@@ -255,8 +256,8 @@ def rank_distances(
 @cython.cfunc
 def _count(
     text: num.UInts,
-    start: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
+    start: Py_ssize_t,
+    end: Py_ssize_t,
     slots: num.UInt64s,
     roots: num.UInt64s,
     most_letters: cython.int,
@@ -269,7 +270,7 @@ def _count(
     n_roots: cython.uint = cython.cast(cython.uint, roots.shape[0])
     n: cython.int = 0
     n_seen: cython.int = 0
-    i: cython.Py_ssize_t = start - 1  # the space before the text
+    i: Py_ssize_t = start - 1  # the space before the text
     while i < end and n <= most_letters:
         c = text[i] if i >= start else space
         if c != space:

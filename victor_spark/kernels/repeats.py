@@ -5,6 +5,7 @@ string crosses it. Cython pure Python mode.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -24,7 +25,7 @@ def classes(
     last: cython.int[::1],
     stack: cython.int[:, ::1],
     found: cython.int[:, ::1],
-) -> cython.Py_ssize_t:
+) -> Py_ssize_t:
     """Finds the maximal repeats that are long and frequent enough (Yamamoto and Church); returns how many.
 
     A maximal repeat has more occurrences than any longer string around it. Rows of `found`: first and last
@@ -32,9 +33,9 @@ def classes(
     what each suffix shares with the next (0 for the last); `documents`: each position's document; `last`: -1
     a document; `stack` has four rows, one column per level of nesting (at most the longest repeat + 2).
     """
-    n: cython.Py_ssize_t = suffixes.shape[0]
+    n: Py_ssize_t = suffixes.shape[0]
     top: cython.int = 0
-    n_found: cython.Py_ssize_t = 0
+    n_found: Py_ssize_t = 0
     # Open intervals of the LCP array. Rows of the stack: first place, length, suffixes of a document that is
     # there already, and the symbol before all occurrences.
     stack[num.OPEN_FIRST, 0] = 0

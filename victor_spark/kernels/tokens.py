@@ -10,6 +10,7 @@ in ascending order, are `symbols` at the same places. Cython pure Python mode.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -149,7 +150,7 @@ def spans(
     last: cython.int[::1],
     stack: cython.int[:, ::1],
     covered: cython.int[::1],
-) -> cython.Py_ssize_t:
+) -> Py_ssize_t:
     """For each token, where the longest match that starts there ends (0: none starts); how many matches.
 
     Token i stands for the symbols of set `tokens[i]`. `strings[v]`: a string that ends at node v, -1:
@@ -158,7 +159,7 @@ def spans(
     Python's `finditer` has it: `last`, a zero a string. Strings numbered `except_from` or higher don't
     count. `stack` has two rows, of nodes + 1 columns.
     """
-    n: cython.Py_ssize_t = 0
+    n: Py_ssize_t = 0
     n_tokens: cython.int = cython.cast(cython.int, tokens.shape[0])
     for start in range(n_tokens):
         covered[start] = 0
