@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -166,16 +165,12 @@ def application(
 
     `refusals`: the answer to an exception of a type; all other exceptions are logged.
     """
-    shown = [Route(url, partial(_page, frame.STATIC / name), methods=["GET"]) for url, name in pages.items()]
+    own = [Route(url, lambda _, name=name: FileResponse(frame.STATIC / name)) for url, name in pages.items()]
     return Starlette(
-        routes=[*shown, *routes, Mount("/static", StaticFiles(directory=frame.STATIC))],
+        routes=[*own, *routes, Mount("/static", StaticFiles(directory=frame.STATIC))],
         middleware=[Middleware(BaseHTTPMiddleware, dispatch=partial(guarded, access=access))],
         exception_handlers={404: _not_found, 405: _not_found, 500: _broken, **refusals},
     )
-
-
-async def _page(path: Path, _: Request) -> Response:
-    return FileResponse(path)
 
 
 async def _not_found(request: Request, _: Exception) -> Response:

@@ -20,10 +20,7 @@ CONTAINERS: Final = (
     "noscript", "pre", "li", "table", "blockquote", "article", "main", "nav", "aside", "header",
     "footer", "figure", "figcaption", "dl", "dt", "button", "label", "section", "address", "time",
 )  # fmt: skip
-"""Bit i of `Blocks.containers` says that an ancestor of the block belongs to CONTAINERS[i].
-
-New names come last: models know these by their places.
-"""
+"""Bit i of `Blocks.containers`: an ancestor of the block belongs to CONTAINERS[i]. New names come last."""
 
 BIT: Final = {name: 1 << i for i, name in enumerate(CONTAINERS)}
 
