@@ -89,6 +89,12 @@ cdef inline Py_ssize_t place(const unsigned int[::1] slots, unsigned int code) n
     while slots[slot] != code and slots[slot] != 0:
         slot = (slot + 1) & mask
     return slot
+
+cdef inline unsigned long long spread(unsigned long long code, unsigned long long key) noexcept:
+    cdef unsigned long long mixer = {mixer}ULL
+    cdef unsigned long long slot = (code ^ key) * mixer
+    slot = (slot ^ (slot >> 32)) * key
+    return ((slot ^ (slot >> 32)) * mixer) >> 32
 """
 
 
@@ -100,6 +106,7 @@ def write_numbers() -> None:
     sys.path.insert(0, ".")
     kinds = importlib.import_module("victor_html.num").ARRAYS
     arrays = "\n".join(f"ctypedef {kind} {name}" for name, kind in kinds.items())
+    mixer = importlib.import_module("victor_spark.kernels.num").MIXER
     for folder in dict.fromkeys(path.parent for path in KERNELS):
         module = ".".join((*folder.parts, "num"))
         numbers = importlib.import_module(module).NUMBERS
@@ -111,7 +118,8 @@ def write_numbers() -> None:
             for name, number in numbers.items()
             if number >= 1 << 31
         )
-        text = NUMBERS.format(constants=constants, large=large or "    pass", arrays=arrays, module=module)
+        known = {"constants": constants, "large": large or "    pass", "arrays": arrays, "mixer": mixer}
+        text = NUMBERS.format(module=module, **known)
         pxd = folder / "num.pxd"
         if not pxd.exists() or pxd.read_text(encoding="utf-8") != text:
             for stale in Path("build").glob(f"**/cython/{folder}/*.c"):

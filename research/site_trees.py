@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from victor_spark.blocks import HEADER, OTHER, Float32, Float64
+from victor_spark.blocks import HEADER, OTHER, TEXT, Float32, Float64
 from victor_spark.extractors import victor
-from victor_spark.sites.evidence import CONSENSUS, N_PAGES, SHARE, SiteModel, log_odds, revised, with_content
+from victor_spark.kernels.sites import LEAST
+from victor_spark.sites.evidence import CONSENSUS, N_PAGES, SHARE, SiteModel, revised
 
 if TYPE_CHECKING:
     from research.sites import Cleaned
@@ -153,3 +154,16 @@ def _window(values: Float64, weights: Float64, size: int) -> Float64:
     around = np.ones(2 * size + 1)
     total, n = (np.convolve(each, around)[size : size + len(each)] for each in (values * weights, weights))
     return np.asarray(total / n)
+
+
+def log_odds(probabilities: Float64) -> Float64:
+    """The log-odds of content of each block, finite: as the kernel `sites` has them."""
+    other = np.clip(probabilities[:, OTHER], LEAST, 1.0 - LEAST)
+    return np.asarray(np.log((1.0 - other) / other))
+
+
+def with_content(probabilities: Float64, content: Float64) -> Float64:
+    """Probabilities with this P(content) of each block; the ratio of header to text stays."""
+    before = probabilities[:, HEADER] + probabilities[:, TEXT]
+    ratio = np.divide(probabilities[:, HEADER], before, out=np.zeros_like(before), where=before > 0)
+    return np.stack([content * ratio, content * (1.0 - ratio), 1.0 - content], axis=1)

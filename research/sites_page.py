@@ -67,8 +67,7 @@ the kept texts, mean over up to 60 pages.
 READING = """
 Ten pages of each site were read before and after the second pass, by hand: the six with the most words
 changed, and four at random, two of them unchanged. The change is right, wrong, or neither; an unchanged page
-is right if the text that is kept is right. Two rules were added after this reading: the classes of `html`
-and `body` are no part of a layout, and text without evidence stays.
+is right if the text that is kept is right.
 """
 
 EVIDENCE = """

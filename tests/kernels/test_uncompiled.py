@@ -25,13 +25,14 @@ from victor_spark.blocks import Blocks, Bool
 from victor_spark.html.canonical import by_library, canonical
 from victor_spark.html.characters import properties
 from victor_spark.html.segment import segment
-from victor_spark.kernels import code_points, num, text_of
+from victor_spark.kernels import code_points, memory_views, num, text_of
 from victor_spark.langid.normalise import folding_table
 from victor_spark.langid.repair import beginnings
 from victor_spark.model import revision, surroundings, weights
 from victor_spark.model.decision import WIDE
 from victor_spark.rendering.markdown import markdown
 from victor_spark.rendering.structure import Structure
+from victor_spark.sites import evidence
 
 ELSEWHERE = {
     "ngrams": "langid's business",
@@ -49,6 +50,7 @@ KERNELS = (
     "letters",
     "listings",
     "markup",
+    "sites",
     "source",
     "statements",
     "surroundings",
@@ -368,6 +370,36 @@ def test_decision(slow: dict[str, ModuleType], seed: int, n_blocks: int) -> None
     np.testing.assert_allclose(revised.reshape(-1, 3).sum(axis=1), 1.0)
     other = marginals[:, 2].clip(1e-4, 1 - 1e-4)
     np.testing.assert_allclose(rows, [np.log((1 - other) / other), marginals[:, 0]], rtol=1e-5)
+
+
+parts = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from((0.0, 0.01, 1.0)) | st.floats(0, 1)), max_size=6
+)
+
+
+@given(site=st.lists(parts, min_size=2, max_size=4))
+@a_few
+def test_sites(slow: dict[str, ModuleType], site: list[list[tuple[int, float]]]) -> None:
+    """Pages of paragraphs that share layouts and texts: what they add to their site, and learn from it."""
+    model = evidence.SiteModel(0.9, 1.0, 1.0, 0.5, 3.0, 0.9)
+    pages = []
+    for page in site:
+        source = "".join(f"<div class=c{i % 2}><p>text {'x' * i}</p></div>" for i, _ in page)
+        other = np.array([1.0 - content for _, content in page])
+        pages.append((blocks_of(source), np.stack([(1 - other) / 3, (1 - other) * 2 / 3, other], axis=1)))
+    results: list[list[object]] = []
+    for kernel, views in ((slow["sites"], memory_views), (compiled("sites"), lambda *arrays: arrays)):
+        results.append([])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(evidence, "kernel", kernel)
+            patch.setattr(evidence, "views", views)
+            added = [evidence.contributions(*page) for page in pages]
+            known = evidence.Known(len(pages), evidence.added(added))
+            for own, (blocks, marginals) in zip(added, pages, strict=True):
+                found = evidence.evidence(blocks, marginals, known)
+                revised = evidence.revised(model, marginals, np.ones(len(blocks)), found)
+                results[-1] += [own.key.tolist(), own.sums.tolist(), found.tolist(), revised.tolist()]
+    assert results[0] == results[1]
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_blocks=st.integers(1, 9), depth=st.integers(1, 9))

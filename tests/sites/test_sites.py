@@ -115,7 +115,8 @@ def test_keys_that_one_page_alone_has_need_not_be_known(pages: list[list[tuple[i
     built = [page(each) for each in pages]
     whole = known(contributions(*each) for each in built)
     is_shared = whole.of_keys.sums[0] > 1
-    shared = Contributions(whole.of_keys.key[is_shared], whole.of_keys.sums[:, is_shared])
+    sums = np.ascontiguousarray(whole.of_keys.sums[:, is_shared])
+    shared = Contributions(whole.of_keys.key[is_shared], sums)
     for each in built:
         fewer = evidence(*each, Known(whole.n_pages, shared))
         np.testing.assert_array_equal(fewer, evidence(*each, whole))

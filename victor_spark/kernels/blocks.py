@@ -8,16 +8,12 @@ import cython
 from cython.cimports.libc.math import exp, log
 from cython.cimports.victor_spark.kernels import num
 
-from victor_spark.kernels.num import ALL_64_BITS, MIXER
-
 num.check()
 assert num.MAX_ORIGINS == 8  # the size of an array
 assert num.ROW_N_OTHER == num.ROW_N_LETTERS + 4
 assert num.ROW_N_OTHER_TOKENS == num.ROW_N_ALPHA_TOKENS + 3
 
 _FADING = cython.declare(cython.float, 0.5)  # what each element further out weighs in NAME_SUMS' `fading`
-_MIXER = cython.declare(cython.ulonglong, MIXER)
-_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
 
 
 @cython.ccall
@@ -186,42 +182,12 @@ def _find_firsts(
         slots[k] = -1
     for k in range(n):
         code = hashes[table[of_block, k]]
-        slot: cython.ulonglong = ((code ^ key) * _MIXER) & _ALL_BITS
-        slot = ((slot ^ (slot >> 32)) * key) & _ALL_BITS
-        slot = ((((slot ^ (slot >> 32)) * _MIXER) & _ALL_BITS) >> 32) & mask
+        slot = num.spread(code, key) & mask
         while slots[slot] >= 0 and hashes[table[of_block, slots[slot]]] != code:
             slot = (slot + 1) & mask
         if slots[slot] < 0:
             slots[slot] = cython.cast(cython.int, k)
         table[row, k] = slots[slot]
-
-
-@cython.ccall
-def number(
-    hashes: cython.const[cython.ulonglong][::1],
-    key: cython.ulonglong,
-    slots: cython.int[::1],
-    table: cython.int[:, ::1],
-) -> cython.Py_ssize_t:
-    """Numbers the distinct hashes by their first places; returns how many there are.
-
-    Fills `table` (num.EQUAL): the first place of each distinct hash; for each place, the first one with its
-    hash, and the number of the hash.
-    """
-    n: cython.Py_ssize_t = hashes.shape[0]
-    n_distinct: cython.Py_ssize_t = 0
-    for k in range(n):
-        table[num.EQUAL_FIRSTS, k] = cython.cast(cython.int, k)
-    _find_firsts(hashes, table, num.EQUAL_FIRSTS, num.EQUAL_FIRST, n, key, slots)
-    for k in range(n):
-        first = table[num.EQUAL_FIRST, k]
-        if first < k:
-            table[num.EQUAL_NUMBER, k] = table[num.EQUAL_NUMBER, first]
-        else:
-            table[num.EQUAL_NUMBER, k] = cython.cast(cython.int, n_distinct)
-            table[num.EQUAL_FIRSTS, n_distinct] = cython.cast(cython.int, k)
-            n_distinct += 1
-    return n_distinct
 
 
 @cython.cfunc

@@ -78,8 +78,12 @@ RUN_FIRST, RUN_LAST = RUN = range(2)
 """Of a run of paragraphs: the first and the last one."""
 TWINS_FIRST, TWINS_COUNT = TWINS = range(2)
 """Of a block: the first one with the same letters; how many there are."""
-EQUAL_FIRSTS, EQUAL_FIRST, EQUAL_NUMBER = EQUAL = range(3)
-"""The first places of distinct hashes; for each place, the first one with its hash, and the hash's number."""
+KEYED_LAYOUT, KEYED_TEXT = KEYED = range(2)
+"""What blocks have keys for on a site, whose last bits are these numbers."""
+SITE_SUMS: Final = ("n_pages", "log_odds")
+EVIDENCE: Final = ("consensus", "n_pages", "share", "repeats")
+SITE_PARAMETERS: Final = ("weight", "prior_pages", "common", "common_pages", "repeated", "calibration")
+"""See victor_spark.sites.evidence: the sums of a site, its evidence for a block, and what weighs it."""
 RATIO_DIV, RATIO_TD = GROUP_RATIOS = range(2)
 
 MASSES: Final = ("content", "words")
@@ -217,6 +221,12 @@ NUMBERS: Final = parser.named(
     numbered("CRF_", CRF),
     {"N_LABELS": len(blocks.LABELS), "N_PART_COLUMNS": 3, "N_TOKEN_KINDS": 5},
     numbered("DOWN_TO_", ("all", "kept")),
+    # Of the kernel `sites`.
+    {"N_KEYED": len(KEYED)},
+    numbered("MEAN_", ("sum", "weight")),
+    numbered("SITE_", SITE_SUMS),
+    numbered("EVIDENCE_", EVIDENCE),
+    numbered("PARAMETER_", SITE_PARAMETERS),
     # Of the kernel `ngrams`: where fields of a slot and an entry begin, and how wide they are, as masks.
     {"FINGERPRINT_AT": 34, "ENTRIES_AT": 10, "ENTRIES_MASK": 0xFFFFFF, "COUNT_MASK": 1023},
     {"LANGUAGE_AT": 8, "GAIN_MASK": 255, "POINT_MASK": 0x1FFFFF},
@@ -237,3 +247,10 @@ globals().update(NUMBERS, **dict.fromkeys(parser.ARRAYS, memoryview))
 
 check, hashed, place = parser.check, parser.hashed, parser.place
 compiled_with = partial(parser.compiled_with, numbers=NUMBERS)
+
+
+def spread(code: int, key: int) -> int:
+    """A hash of 64 bits for tables of codes that a page chooses; `key`: a random number of this process."""
+    slot = ((code ^ key) * MIXER) & ALL_64_BITS
+    slot = ((slot ^ (slot >> 32)) * key) & ALL_64_BITS
+    return (((slot ^ (slot >> 32)) * MIXER) & ALL_64_BITS) >> 32

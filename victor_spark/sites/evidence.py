@@ -12,49 +12,30 @@ from dataclasses import asdict, dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from victor_spark.blocks import HEADER, OTHER, TEXT, Blocks, Float32, Float64, Int64, UInt64
+from victor_spark.blocks import Blocks, Float32, Float64, Int32, Int64, UInt64
 from victor_spark.errors import ModelError
 from victor_spark.kernels import KEY, num, slots, views
-from victor_spark.kernels import blocks as kernel
+from victor_spark.kernels import sites as kernel
 
-Places = npt.NDArray[np.signedinteger]
-
-OF_TEXT: Final = 1
+OF_TEXT: Final = num.KEYED_TEXT
 """The last bit of a text's key; that of a layout is 0."""
 
-SUMS: Final = ("n_pages", "log_odds")
+SUMS: Final = num.SITE_SUMS
 """The columns of a key's row: its number of pages, and the sum of their mean log-odds of content."""
 
-EVIDENCE: Final = ("consensus", "n_pages", "share", "repeats")
+EVIDENCE: Final = num.EVIDENCE
 """The rows of `evidence`: of the site's other pages with the block's layout the mean log-odds of content,
 their number, their share of all other pages, and the share of them that has the block's text there."""
 
 CONSENSUS, N_PAGES, SHARE, REPEATS = range(len(EVIDENCE))
-
-_KIND_BITS: Final = np.uint64(1)
-_IN_LAYOUT: Final = np.uint64(num.GOLDEN)
-"""An odd number, by which a layout is multiplied before its texts are keyed."""
-
-_SCALE: Final = 1024.0
-"""Log-odds are rounded to multiples of 1 / _SCALE."""
-
-_LEAST: Final = 1e-6
-"""Probabilities closer to 0 and 1 than this count as this far from them."""
-
-_MOST: Final = float(np.log((1.0 - _LEAST) / _LEAST))
-"""The highest log-odds."""
-
-_MIN_CONTENT: Final = 0.02
-"""Texts with a lower P(content) are no keys: two thirds of all, which need no second reason to be dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
     """Sums by key: `key` is a hash with its kind in the last bit, each once.
 
-    `sums` has shape (2, n_keys), rows as in SUMS; log-odds are multiples of 1 / 1024.
+    `sums` has shape (2, n_keys), contiguous, rows as in SUMS; log-odds are multiples of 1 / 1024.
     """
 
     key: UInt64
@@ -95,27 +76,15 @@ def added(parts: Iterable[Contributions]) -> Contributions:
     return Contributions(key, sums)
 
 
-def log_odds(probabilities: Float64) -> Float64:
-    """The log-odds of content of each block, finite."""
-    other = np.minimum(np.maximum(probabilities[:, OTHER], _LEAST), 1.0 - _LEAST)
-    return np.asarray(np.log((1.0 - other) / other))
-
-
-def mean_log_odds(sums: Int64, n_pages: Int64) -> Float64:
-    """The mean log-odds of content, from the sums over some pages."""
-    return np.minimum(np.maximum(sums / (_SCALE * n_pages), -_MOST), _MOST)
-
-
 def contributions(blocks: Blocks, probabilities: Float64) -> Contributions:
     """The contribution of a page to its site: a row for each layout and each text that may be content."""
-    rows, keys = _keys(blocks, probabilities)
-    return Contributions(keys.key, _sums(blocks, probabilities, rows, keys))
+    found = _keys(blocks, probabilities)
+    return Contributions(found.key, np.stack([np.ones_like(found.log_odds), found.log_odds]))
 
 
-def first_blocks(blocks: Blocks, probabilities: Float64) -> Places:
+def first_blocks(blocks: Blocks, probabilities: Float64) -> Int32:
     """The first block of each key of `contributions`."""
-    rows, keys = _keys(blocks, probabilities)
-    return rows[keys.first]
+    return _keys(blocks, probabilities).first
 
 
 def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: bool = True) -> Float32:
@@ -124,55 +93,37 @@ def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: 
     `is_among`: the page is one of those that `known` sums up, so that its own contribution is subtracted.
     Zeros where no other page has the block's layout.
     """
-    n_blocks, n_others, of_site = len(blocks), known.n_pages - is_among, known.of_keys
-    result = np.zeros((len(EVIDENCE), n_blocks), np.float32)
-    if n_others <= 0 or not n_blocks or not len(of_site):
-        return result
-    rows, keys = _keys(blocks, probabilities)
-    place = np.minimum(np.searchsorted(of_site.key, keys.key), len(of_site) - 1)
-    n_pages, total = of_site.sums[:, place] * (of_site.key[place] == keys.key)
-    if is_among:
-        own = _sums(blocks, probabilities, rows, keys)
-        n_pages, total = n_pages - own[0], total - own[1]
-    is_seen, divisor = n_pages > 0, np.maximum(n_pages, 1)
-    mean = mean_log_odds(total, divisor)
-    n_pages = np.maximum(n_pages, 0)
-    of_keys = np.stack([mean, n_pages, np.minimum(n_pages / n_others, 1.0)]) * is_seen
-    of_layouts, of_texts = np.split(keys.of_rows, [n_blocks])
-    result[:REPEATS] = of_keys[:, of_layouts]
-    of_layout = result[N_PAGES, rows[n_blocks:]]
-    result[REPEATS, rows[n_blocks:]] = np.minimum(n_pages[of_texts], of_layout) / np.maximum(of_layout, 1)
+    n_others, of_site = known.n_pages - is_among, known.of_keys
+    result = np.zeros((len(EVIDENCE), len(blocks)), np.float32)
+    if n_others > 0:
+        own = _keys(blocks, probabilities)
+        given = views(own.of_blocks, own.key, own.log_odds, of_site.key, of_site.sums)
+        work = views(np.empty_like(own.log_odds), np.empty(len(own.key)))
+        kernel.compare(*given, n_others, is_among, *work, *views(result))
     return result
 
 
 class _Keys(NamedTuple):
-    """The distinct keys of some rows, the first row of each, and the number of its key for each row."""
+    """The distinct keys of a page: the first block and the mean log-odds (multiples of 1 / 1024) of each.
+
+    `of_blocks`: for each block the numbers of its keys, shape (2, n_blocks); -1 where it has none.
+    """
 
     key: UInt64
-    first: Places
-    of_rows: Places
+    first: Int32
+    log_odds: Int64
+    of_blocks: Int32
 
 
-def _keys(blocks: Blocks, probabilities: Float64) -> tuple[Places, _Keys]:
-    """The blocks with keys: all, by layout, and again those with texts that may be content; and the keys."""
-    likely = (blocks.n_letters > 0) & (probabilities[:, OTHER] <= 1.0 - _MIN_CONTENT)
-    with_text = np.flatnonzero(likely)
-    texts = (blocks.letters_hash ^ blocks.class_path * _IN_LAYOUT)[with_text]
-    key = np.concatenate([blocks.class_path, texts]) << _KIND_BITS
-    key[len(blocks) :] |= np.uint64(OF_TEXT)
-    table = np.empty((len(num.EQUAL), len(key)), np.int32)
-    n = kernel.number(*views(key), KEY, *views(slots(len(key)), table))
-    first = table[num.EQUAL_FIRSTS, :n]
-    rows = np.concatenate([np.arange(len(blocks)), with_text])
-    return rows, _Keys(key[first], first, table[num.EQUAL_NUMBER])
-
-
-def _sums(blocks: Blocks, probabilities: Float64, rows: Places, keys: _Keys) -> Int64:
-    """One column a key: the mean of its blocks' log-odds is weighted by the root of their words."""
-    weights = np.sqrt(blocks.n_words + 1.0)[rows]
-    total = np.bincount(keys.of_rows, weights * log_odds(probabilities)[rows])
-    mean = np.rint(total / np.bincount(keys.of_rows, weights) * _SCALE).astype(np.int64)
-    return np.stack([np.ones_like(mean), mean])
+def _keys(blocks: Blocks, probabilities: Float64) -> _Keys:
+    shape = (len(num.KEYED), len(blocks))
+    most = shape[0] * shape[1]
+    key, first, log_odds = np.empty(most, np.uint64), np.empty(most, np.int32), np.empty(most, np.int64)
+    of_blocks = np.empty(shape, np.int32)
+    columns = views(blocks.class_path, blocks.letters_hash, blocks.n_letters, blocks.n_words, probabilities)
+    work = views(slots(most), np.empty(shape[1]), np.empty((2, most)))
+    n = kernel.contribute(*columns, KEY, *work, *views(of_blocks, key, first, log_odds))
+    return _Keys(key[:n], first[:n], log_odds[:n], of_blocks)
 
 
 FORMAT: Final = 2
@@ -207,6 +158,11 @@ class SiteModel:
             if not isinstance(value, int | float) or not 0.0 <= value <= most:
                 raise ModelError(f"{name} of a site model must be between 0 and {most:g}, not {value!r}")
 
+    @property
+    def parameters(self) -> Float64:
+        """The parameters in the order of `num.SITE_PARAMETERS`."""
+        return np.array([getattr(self, name) for name in num.SITE_PARAMETERS])
+
     def to_bytes(self) -> bytes:
         """The model as JSON."""
         return (json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n").encode()
@@ -228,31 +184,9 @@ def revised(model: SiteModel, probabilities: Float64, words: Float64, evidence: 
 
     A block without evidence keeps its probabilities exactly. More pages with its text never raise P(content).
     """
-    n_pages = evidence[N_PAGES].astype(np.float64)
-    is_known = n_pages > 0
-    if not is_known.any():
+    if not evidence[N_PAGES].any():
         return probabilities
-    own = log_odds(probabilities)
-    weight = model.weight * n_pages / np.maximum(n_pages + model.prior_pages, 1.0)
-    odds = own + weight * (evidence[CONSENSUS] - own)
-    # Which share of the other blocks' likely content no other page has, per repeated block. It is 0 where a
-    # whole page is repeated: such a page is the same article at another address.
-    mass = words / (1.0 + np.exp(-odds))
-    own_mass = np.where(evidence[REPEATS] > 0, 0.0, mass).sum()
-    others = np.maximum(mass.sum() - mass, 0.0)
-    among = np.clip(own_mass / np.where(others > 0, others, np.inf), 0.0, 1.0)
-    common = model.common * n_pages / np.maximum(n_pages + model.common_pages, 1.0)
-    shift = common - model.repeated * evidence[REPEATS] * among
-    content = 1.0 / (1.0 + np.exp(-model.calibration * (odds + evidence[SHARE] * shift)))
-    return np.where(is_known[:, np.newaxis], with_content(probabilities, content), probabilities)
-
-
-def with_content(probabilities: Float64, content: Float64) -> Float64:
-    """Probabilities with this P(content) of each block; the ratio of header to text stays."""
-    before = probabilities[:, HEADER] + probabilities[:, TEXT]
-    ratio = np.divide(probabilities[:, HEADER], before, out=np.zeros_like(before), where=before > 0)
     found = np.empty_like(probabilities)
-    found[:, HEADER] = content * ratio
-    found[:, TEXT] = content - found[:, HEADER]
-    found[:, OTHER] = 1.0 - content
+    given = views(probabilities, words, evidence, model.parameters)
+    kernel.revise(*given, *views(np.empty(len(words)), found))
     return found

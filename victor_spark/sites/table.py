@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from victor_spark.blocks import OTHER
 from victor_spark.errors import InputError
+from victor_spark.kernels.sites import mean_log_odds
 from victor_spark.site_files import N_CACHED, Kind, SiteFiles, by_site, reading
 from victor_spark.sites import evidence
 from victor_spark.sites.evidence import Contributions, Known, SiteModel
@@ -53,7 +54,7 @@ class Sites:
         if site not in self._known:
             rows = self._rows[site]
             key, first = np.unique(self._key[rows], return_index=True)  # some are there twice
-            sums = self._sums[:, rows][:, first]
+            sums = np.ascontiguousarray(self._sums[:, rows][:, first])
             n_pages = int(sums[0][-1])  # OF_SITE is the largest key without a sign
             self._known[site] = Known(n_pages, Contributions(key, sums))
         return self._known[site]
@@ -119,7 +120,7 @@ def of_site(rows: pa.Table, model: SiteModel) -> Site:
     key, n_pages, log_odds = (rows[name].to_numpy() for name in ("key", *evidence.SUMS))
     n_site = int(n_pages[key == OF_SITE].sum())
     share = np.minimum(n_pages / max(n_site, 1), 1.0)
-    mean = evidence.mean_log_odds(log_odds, n_pages)
+    mean = np.array([*map(mean_log_odds, log_odds.tolist(), n_pages.tolist())])
     found = np.zeros((len(evidence.EVIDENCE), len(key)), np.float32)
     found[[evidence.CONSENSUS, evidence.N_PAGES, evidence.SHARE]] = mean, n_pages, share
     own = 1.0 / (1.0 + np.exp(-mean))
