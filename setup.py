@@ -70,6 +70,11 @@ NUMBERS = """# Written by setup.py from num.py.
 cdef enum:
 {constants}
 
+cdef extern from *:  # numbers too large for an enum: what stands in quotes is written into the C as it is
+{large}
+
+{arrays}
+
 cdef inline int check() except -1:
     from {module} import compiled_with
     compiled_with(DIGEST)
@@ -94,17 +99,27 @@ cdef inline unsigned long long spread(unsigned long long code, unsigned long lon
 
 
 def write_numbers() -> None:
-    """Writes the whole numbers in the kernels' modules `num` to num.pxd beside them, as constants of C.
+    """Writes num.pxd beside the kernels' modules `num`: their whole numbers for C, and types of arrays.
 
     Cython doesn't notice a changed num.pxd: C that was made with the old one is deleted.
     """
     sys.path.insert(0, ".")
+    kinds = importlib.import_module("victor_html.num").ARRAYS
+    arrays = "\n".join(f"ctypedef {kind} {name}" for name, kind in kinds.items())
+    mixer = importlib.import_module("victor_spark.kernels.num").MIXER
     for folder in dict.fromkeys(path.parent for path in KERNELS):
         module = ".".join((*folder.parts, "num"))
         numbers = importlib.import_module(module).NUMBERS
-        constants = "\n".join(f"    {name} = {number}" for name, number in numbers.items())
-        mixer = importlib.import_module("victor_spark.kernels.num").MIXER
-        text = NUMBERS.format(constants=constants, module=module, mixer=mixer)
+        constants = "\n".join(
+            f"    {name} = {number}" for name, number in numbers.items() if number < 1 << 31
+        )
+        large = "\n".join(
+            f'    unsigned {"int" if number < 1 << 32 else "long long"} {name} "{number}U"'
+            for name, number in numbers.items()
+            if number >= 1 << 31
+        )
+        known = {"constants": constants, "large": large or "    pass", "arrays": arrays, "mixer": mixer}
+        text = NUMBERS.format(module=module, **known)
         pxd = folder / "num.pxd"
         if not pxd.exists() or pxd.read_text(encoding="utf-8") != text:
             for stale in Path("build").glob(f"**/cython/{folder}/*.c"):

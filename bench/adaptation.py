@@ -62,7 +62,7 @@ def _is_held_out(page: LabelledPage) -> bool:
 def _labelled(folder: Path) -> Iterator[LabelledPage]:
     for name, path in gold.find(folder, []).items():
         usable = [page for page in gold.read(path) if gold.usable(page)]
-        yield from track(labelling.label_all(usable), f"labelling {name}", len(usable))
+        yield from map(labelling.label, track(usable, f"labelling {name}", len(usable)))
 
 
 def _base(pages: Sequence[LabelledPage], path: Path | None) -> Model:

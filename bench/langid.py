@@ -55,7 +55,7 @@ def main() -> int:
         "langid1 and langid2, two targets": lambda i: block_scores(
             *spans(points[i], pages[i]), ["en", "cs"], profiles
         ),
-        "broken encoding": lambda i: encoding.problem(pages[i].text, profiles, points[i]),
+        "broken encoding": lambda i: encoding.examined(pages[i].text, profiles, points[i]),
     }
     for name, step in steps.items():
         seconds = best(step, len(pages))

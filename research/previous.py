@@ -84,7 +84,7 @@ def by_model(name: str, directory: Path, sets: Sequence[str]) -> dict[tuple[str,
     model = files.from_bytes(files.read_bytes(resources.directory("models") / "crf" / name))
     found = {}
     for path in (path for own, path in sample.files(directory).items() if own in sets):
-        for page in labelling.label_all(gold.read(path)):
+        for page in map(labelling.label, filter(gold.usable, gold.read(path))):
             kept, _ = victor.decide_2(marginals(model, page.page.blocks), page.page.blocks)
             f1 = measures.quality(cross_validation.word_overlap(page, kept)).f1
             found[page.gold.set, page.gold.id] = f1

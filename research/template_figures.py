@@ -13,11 +13,12 @@ from typing import Any, Final
 from research import injection, template_agreement, template_folds
 from research import template_guard as guard
 from victor_spark import hosts, pipeline
+from victor_spark.blocks import Page
 from victor_spark.evaluation import gold, template_gain
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.template_gain import SiteGain
 from victor_spark.model.files import FORMAT
-from victor_spark.templates import tokens
+from victor_spark.templates import coverage, tokens
 from victor_spark.templates.mine import MiningSettings
 
 GROUPING: Final = hosts.HOST
@@ -111,7 +112,8 @@ def _sites(data: Path, view: str, *, with_gold: bool) -> Iterator[tuple[str, lis
     clean = pipeline.cleaning(pipeline.EVERYTHING, pipeline.language_models())
 
     def of(pages: Iterable[GoldPage]) -> list[str]:
-        return [template_gain.view_of(view, clean(template_gain.record(page))) for page in pages]
+        made = (clean(template_gain.record(page)) for page in pages)
+        return [coverage.view(view, Page(each.html, each.columns), each.kept) for each in made]
 
     if with_gold:
         for site, pages in template_gain.by_site(_gold_pages(data, GOLD_SETS), GROUPING, MIN_PAGES).items():

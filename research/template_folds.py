@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from victor_spark import pipeline
-from victor_spark.evaluation import crf, cross_validation, labelling
+from victor_spark.evaluation import crf, cross_validation, gold, labelling
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.template_gain import ModelsFor
@@ -34,7 +34,8 @@ class Folds:
 
 def split(pages: Sequence[GoldPage], n_folds: int) -> Folds:
     """Labels the pages and puts their sites into folds."""
-    labelled = list(track(labelling.label_all(pages), "labelling", len(pages)))
+    usable = list(filter(gold.usable, pages))
+    labelled = list(map(labelling.label, track(usable, "labelling", len(usable))))
     fold_of = cross_validation.folds_by_site(
         [page.site for page in labelled], [page.gold.set for page in labelled], n_folds
     )

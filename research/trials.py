@@ -82,7 +82,7 @@ def labelled(directory: Path, *, older: bool = False) -> list[LabelledPage]:
     pages: list[LabelledPage] = []
     for name, path in (gold.find(directory) if older else sample.files(directory)).items():
         usable = [page for page in gold.read(path) if gold.usable(page)]
-        pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
+        pages += map(labelling.label, track(usable, f"labelling {name}", len(usable)))
     return pages
 
 

@@ -24,10 +24,10 @@ def model(directory: Path, folder: str, without: Collection[str]) -> bytes:
     """
     sites = {gold.site(page) for name in without for page in gold.read(gold.find(directory, [name])[name])}
     pages = [page for page in sample.fixed_sample(directory, PAGES_PER_SET) if page.set not in without]
-    pages = [page for page in pages if gold.site(page) not in sites]
+    usable = [page for page in pages if gold.site(page) not in sites and gold.usable(page)]
     labelled = [
         page
-        for page in track(labelling.label_all(pages), "labelling other sets", len(pages))
+        for page in map(labelling.label, track(usable, "labelling other sets", len(usable)))
         if labelling.trainable(page)
     ]
     shipped = model_files.from_bytes(model_files.read_bytes(resources.directory("models") / folder), folder)

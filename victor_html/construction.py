@@ -36,10 +36,10 @@ class Builder:
     """
 
     buffer: bytes
-    classes: cython.const[cython.uchar][::1]
-    element_flags: cython.const[cython.ushort][::1]
-    starts: cython.const[cython.uchar][::1]
-    ends: cython.const[cython.uchar][::1]
+    classes: num.Bytes
+    element_flags: num.UInt16s
+    starts: num.Bytes
+    ends: num.Bytes
     source: cython.pointer(cython.const[cython.uchar])
     tokens: cython.int[:, ::1]
     nodes: cython.int[:, ::1]

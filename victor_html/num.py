@@ -1,6 +1,7 @@
 """The parser's numbers by name: elements with their flags, columns, kinds, and insertion modes.
 
-Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd.
+Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd,
+with the types of arrays that all kernels use (`ARRAYS`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,6 +43,7 @@ NUMBERS: Final = named(
         "HOLDS_HTML": tables.HOLDS_HTML,
         "MOST_ATTRIBUTES": tables.MOST_ATTRIBUTES,
         "TOO_MANY_ATTRIBUTES": tables.TOO_MANY_ATTRIBUTES,
+        "FNV_SEED": tables.FNV_SEED,
         "FNV_PRIME": tables.FNV_PRIME,
         "SMALL_LETTER": tables.SMALL_LETTER,
         "COPY": tables.COPY,
@@ -55,7 +57,22 @@ NUMBERS: Final = named(
     {"NO_NODE": 0, "DOCUMENT": 1},
     {"OPEN_HTML": 1, "OPEN_FOREIGN": 2, "OPEN_HOLDER": 3, "OPEN_TEMPLATE": 16},
 )
-globals().update(NUMBERS)
+_ITEMS: Final = {
+    "Byte": "unsigned char",
+    "Int16": "short",
+    "UInt16": "unsigned short",
+    "Int": "int",
+    "UInt": "unsigned int",
+    "UInt64": "unsigned long long",
+    "Float": "float",
+    "Double": "double",
+}
+ARRAYS: Final = {f"{name}s": f"const {item}[::1]" for name, item in _ITEMS.items()} | {
+    f"{name}Rows": f"const {item}[:, ::1]" for name, item in _ITEMS.items()
+}
+"""The types, in C, of arrays that kernels only read: num.Ints has one dimension, num.IntRows two."""
+
+globals().update(NUMBERS, **dict.fromkeys(ARRAYS, memoryview))
 
 
 def check() -> None:

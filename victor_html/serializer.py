@@ -7,8 +7,6 @@ Elements with the flag DROPPED, and hidden inputs, are left out. Cython pure Pyt
 import cython
 from cython.cimports.victor_html import num
 
-from victor_html.elements import FNV_SEED
-
 if cython.compiled:
     from cython.cimports.libc.string import memcpy
 
@@ -18,7 +16,6 @@ _LONGEST_REFERENCE = cython.declare(cython.int, 32)
 _GROWTH = cython.declare(cython.Py_ssize_t, 7)  # bytes written for a byte of the source are fewer than this
 _ROOM_OF_TEXT = cython.declare(cython.Py_ssize_t, 64)  # spare room after text, or for an end tag
 _ROOM_OF_TAG = cython.declare(cython.Py_ssize_t, 128)  # for a start tag without its attributes
-_SEED = cython.declare(cython.uint, FNV_SEED)
 _LOW_BITS = cython.declare(cython.uint, 0xFFFFFFFF)
 _LAST_POINT = cython.declare(cython.uint, 0x10FFFF)
 
@@ -31,14 +28,14 @@ class Serializer:
     `views`: memory views of the fields, from `classes` to `names`.
     """
 
-    classes: cython.const[cython.uchar][::1]
-    element_flags: cython.const[cython.ushort][::1]
-    letters: cython.const[cython.uchar][::1]
-    letter_ends: cython.const[cython.int][::1]
-    reference_slots: cython.const[cython.uint][::1]
-    reference_rows: cython.const[cython.int][::1]
-    expansions: cython.const[cython.uint][:, ::1]
-    c1: cython.const[cython.uint][::1]
+    classes: num.Bytes
+    element_flags: num.UInt16s
+    letters: num.Bytes
+    letter_ends: num.Ints
+    reference_slots: num.UInts
+    reference_rows: num.Ints
+    expansions: num.UIntRows
+    c1: num.UInts
     source: cython.pointer(cython.const[cython.uchar])
     tokens: cython.int[:, ::1]
     nodes: cython.int[:, ::1]
@@ -328,7 +325,7 @@ class Serializer:
     def _reference(self, i: cython.int, end: cython.int) -> cython.int:
         """The character reference at `i`, or the ampersand alone; where to go on."""
         j: cython.int = i + 1
-        code: cython.uint = _SEED
+        code: cython.uint = num.FNV_SEED
         best: cython.int = -1
         best_end: cython.int = 0
         if j < end and self.source[j] == ord("#"):

@@ -8,7 +8,7 @@ here is left to the parser library: `tokenize` then returns -1. Cython pure Pyth
 import cython
 from cython.cimports.victor_html import num
 
-from victor_html.elements import FNV_SEED, NOT_PLAIN
+from victor_html.elements import NOT_PLAIN
 
 if cython.compiled:
     from cython.cimports.libc.string import memchr, strcspn
@@ -18,7 +18,6 @@ num.check()
 _UNLISTED = cython.declare(cython.int, -4096)
 _CUT_OFF = cython.declare(cython.Py_ssize_t, -2)
 _DEEPEST_DRAWING = cython.declare(cython.int, 256)
-_SEED = cython.declare(cython.uint, FNV_SEED)
 _LOW_BITS = cython.declare(cython.uint, 0xFFFFFFFF)
 
 
@@ -31,10 +30,10 @@ class Tokenizer:
     """
 
     buffer: bytes
-    classes: cython.const[cython.uchar][::1]
-    slots: cython.const[cython.uint][::1]
-    slot_names: cython.const[cython.int][::1]
-    contents: cython.const[cython.uchar][::1]
+    classes: num.Bytes
+    slots: num.UInts
+    slot_names: num.Ints
+    contents: num.Bytes
     source: cython.pointer(cython.const[cython.uchar])
     not_plain: cython.pointer(cython.const[cython.char])
     tokens: cython.int[:, ::1]
@@ -241,7 +240,7 @@ class Tokenizer:
     @cython.inline
     def _read_name(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Just past the name at `i`; sets `name`: an element's number, below 0 for one not listed."""
-        code: cython.uint = _SEED
+        code: cython.uint = num.FNV_SEED
         white: cython.uint = num.IS_WHITE  # a local variable is a register
         prime: cython.uint = num.FNV_PRIME
         mask: cython.uint = cython.cast(cython.uint, self.slots.shape[0] - 1)

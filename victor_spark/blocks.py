@@ -137,6 +137,11 @@ class Blocks:
         """Words per block: tokens with a letter or a digit (Victor, section 3.2)."""
         return self.n_alpha_tokens + self.n_num_tokens + self.n_mix_tokens
 
+    def texts(self, rows: npt.NDArray[np.intp] | slice = slice(None)) -> list[str]:
+        """The texts of the blocks, or of those in `rows`."""
+        text, starts, ends = self.text, self.text_start[rows].tolist(), self.text_end[rows].tolist()
+        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+
 
 @dataclass(frozen=True, slots=True)
 class Page:

@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout, suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -120,6 +121,8 @@ def _dispatch(words: list[str]) -> int:
         logs.quieten()
     if parsed.log_format == "json":
         logs.structure(command=name)
+    if isinstance(sys.stdout, TextIOWrapper):  # pages have letters that the locale may lack
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     try:
         code = int(command.run(parsed))
     except KeyboardInterrupt:

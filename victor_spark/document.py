@@ -6,7 +6,7 @@ The pipeline makes the plain text of every page; the other forms are made on dem
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache, partial
 from hashlib import blake2b
@@ -82,9 +82,6 @@ class BlockSequence(Sequence[Block]):
             role=ROLES[self.roles[row]],
             template_share=float(columns.template_share[row]),
         )
-
-    def __iter__(self) -> Iterator[Block]:
-        return (self[i] for i in range(len(self)))
 
 
 @dataclass(frozen=True, repr=False)

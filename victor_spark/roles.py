@@ -142,10 +142,9 @@ def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
     parts = _SEPARATOR.split(of_page)
     levels = blocks.heading_level
     (headings,) = levels.nonzero()
-    spans = (headings.tolist(), blocks.text_start[headings].tolist(), blocks.text_end[headings].tolist())
-    texts = [(row, " ".join(blocks.text[a:b].casefold().split())) for row, a, b in zip(*spans, strict=True)]
-    texts.sort(key=lambda one: -len(one[1]))
-    named = (row for row, text in texts if len(text) > 1 and _is_named(text, of_page, parts))
+    texts = [" ".join(text.casefold().split()) for text in blocks.texts(headings)]
+    longest = sorted(zip(headings.tolist(), texts, strict=True), key=lambda one: -len(one[1]))
+    named = (row for row, text in longest if len(text) > 1 and _is_named(text, of_page, parts))
     chosen = next((row for row in named if not _is_apart(blocks, row)), None)
     is_named = chosen is not None
     if chosen is None:

@@ -39,8 +39,7 @@ def block_words(blocks: Blocks) -> tuple[list[str], Int32]:
     Words are found in the joined paragraph, so that `un<b>believ</b>able` is one word, of the
     first block; a new paragraph, a `br` and white space between blocks separate.
     """
-    starts, ends = blocks.text_start.tolist(), blocks.text_end.tolist()
-    texts = [unicodedata.normalize("NFC", blocks.text[a:b]) for a, b in zip(starts, ends, strict=True)]
+    texts = [unicodedata.normalize("NFC", text) for text in blocks.texts()]
     separate = (blocks.space_before > 0) | (blocks.n_split_br > 0)
     separate[1:] |= blocks.paragraph[1:] != blocks.paragraph[:-1]
     joined = "".join([f"\n{text}" if apart else text for text, apart in zip(texts, separate, strict=True)])

@@ -31,7 +31,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(data: Path) -> list[LabelledPage]:
-    return [page for path in gold.find(data).values() for page in labelling.label_all(gold.read(path))]
+    return [
+        labelling.label(page)
+        for path in gold.find(data).values()
+        for page in gold.read(path)
+        if gold.usable(page)
+    ]
 
 
 def half_right(pages: list[LabelledPage], directory: Path) -> None:
@@ -43,7 +48,7 @@ def half_right(pages: list[LabelledPage], directory: Path) -> None:
 
 def test_pages_teach_with_the_elements_of_their_source_and_with_their_set() -> None:
     raw = gold.GoldPage(set="news", id="1", html="<script>x</script><p>Two words</p>", gold="Two words")
-    labelled = list(labelling.label_all([raw]))
+    labelled = [labelling.label(raw)]
     (taught,) = training_pages(labelled)
     assert taught.collection == "news"
     assert taught.blocks.source_elements[ELEMENTS.index("script")]

@@ -16,7 +16,7 @@ GOLD = """URL: http://example.org/page
 
 def test_the_worked_example_of_the_paper_has_its_six_matches() -> None:
     # Lejeune and Zhu (2018), Table 3; their s2 has the characters that are inserted before "totiti".
-    assert cleaneval.n_matched("totititoti", "tototiti") == 6
+    assert cleaneval.overlap("totititoti", "tototiti").n_common == 6
     assert cleaneval.matching_blocks("totititoti", "tototiti").tolist() == [[0, 2, 6]]
 
 

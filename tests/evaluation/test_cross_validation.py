@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from victor_spark.blocks import OTHER, Cleaner, Page, Scores
-from victor_spark.evaluation import cross_validation, measures, pictures
+from victor_spark.evaluation import cross_validation, gold, measures, pictures
 from victor_spark.evaluation.cross_validation import PageResult
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.labelling import LabelledPage, label, label_all
+from victor_spark.evaluation.labelling import LabelledPage, label
 from victor_spark.evaluation.measures import Interval
 
 MENU = "<ul><li><a href='/'>Home</a></li><li><a href='/contact'>Contact</a></li></ul>"
@@ -101,10 +101,10 @@ def test_pages_whose_gold_is_elsewhere_count_for_words_but_not_for_blocks() -> N
     assert result.words.n_gold == 4
 
 
-def test_only_usable_pages_are_labelled() -> None:
+def test_a_hard_page_is_not_usable() -> None:
     usable = gold_page(1, "a", "news")
     hard = GoldPage(id="2", set="news", html="<p>x</p>", gold="y", meta={"hard": True})
-    assert [page.gold.id for page in label_all([usable, hard])] == ["news/1"]
+    assert list(filter(gold.usable, [usable, hard])) == [usable]
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])

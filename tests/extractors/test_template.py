@@ -1,5 +1,6 @@
 """Templates in cleaning: alone, before a cleaner, and after one; blocks with a low P(other) stay."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,7 +40,7 @@ def known(tmp_path: Path) -> str:
     found = tuple(
         Template(patterns.glue(tokens, 0, TOKENISERS["text"]), tokens, len(tokens), 9, 9, 1.0, phrase)
         for phrase in PHRASES
-        for tokens in [tuple(map(patterns.literal, phrase.split()))]
+        for tokens in [tuple(map(re.escape, phrase.split()))]
     )
     mined = Mined("gazette.example", "text", "ok", None, 9, 9, 5, found)
     path = tmp_path / "t.parquet"

@@ -156,7 +156,7 @@ def matches_as_difflib(content: bytes) -> None:
         tuple(block) for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()[:-1]
     ]
     assert [tuple(row) for row in cleaneval.matching_blocks(a, b).tolist()] == expected
-    assert cleaneval.n_matched(a, b) == sum(length for _, _, length in expected)
+    assert cleaneval.overlap(a, b).n_common == sum(length for _, _, length in expected)
 
 
 def aligns_optimally(content: bytes) -> None:

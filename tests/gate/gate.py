@@ -110,7 +110,8 @@ def seen(pages: Sequence[GoldPage], *, n_jobs: int) -> dict[Key, Interval]:
 
 def unseen(pages: Sequence[GoldPage], *, n_jobs: int) -> dict[Key, Interval]:
     """Word F1 of every CRF cleaner out of fold: models trained on the sample without the page's site."""
-    labelled = list(track(labelling.label_all(pages), "labelling", len(pages)))
+    usable = list(filter(gold.usable, pages))
+    labelled = list(map(labelling.label, track(usable, "labelling", len(usable))))
     intervals: dict[Key, Interval] = {}
     for folder in sorted({MODELS[name] for name in _LEARNT}):
         shipped = model_files.from_bytes(

@@ -30,10 +30,11 @@ def model(request: pytest.FixtureRequest, table: FeatureTable) -> Model:
     return train(list(taught()), chosen, TrainingOptions(max_iterations=30))
 
 
-def test_the_stages_end_in_the_models_own_probability(model: Model) -> None:
+def test_every_block_has_its_probability_by_the_crf_and_its_effects(model: Model) -> None:
     for page in some_pages(4, 8):
         report = explain(model, page.blocks)
-        np.testing.assert_allclose(report.final, 1 - crf.marginals(model, page.blocks)[:, OTHER], atol=1e-9)
+        by_crf = crf.chain_marginals(model, model.values(page.blocks))
+        np.testing.assert_allclose(report.chain, 1 - by_crf[:, OTHER], atol=1e-9)
         assert len(report.first_effects) == len(report.last_effects) == len(page.blocks)
         assert all(len(effects) <= MAX_EFFECTS for effects in (*report.first_effects, *report.last_effects))
 

@@ -202,15 +202,14 @@ def longest_run(filled: np.ndarray) -> int:
     return int(np.diff(free).max()) - 1
 
 
-def test_the_models_containers_are_its_own_however_the_segmentation_numbers_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    blocks = blocks_of("<ul><li>a <a>b</a></ul><table><td>c</table><h1>d</h1>")
-    n = len(surroundings.CONTAINERS)
-    turned = sum(
-        (blocks.containers >> np.uint64(row) & np.uint64(1)) << np.uint64(n - row) for row in range(n)
-    )
-    assert surroundings.containers(blocks).tolist() == blocks.containers.tolist()
-    monkeypatch.setattr(surroundings, "_CONTAINER_BITS", tuple(1 << (n - row) for row in range(n)))
-    renumbered = surroundings.containers(replace(blocks, containers=turned))
-    assert renumbered.tolist() == blocks.containers.tolist()
+def test_names_that_are_added_to_the_tables_leave_the_features_as_models_know_them() -> None:
+    assert surroundings.CONTAINERS == (
+        "p", "a", "u", "img", "class-header", "class-bold", "class-italic", "class-list", "class-form",
+        "noscript", "pre", "li", "table", "blockquote", "article", "main", "nav", "aside", "header",
+        "footer", "figure", "figcaption", "dl", "dt", "button", "label", "section", "address", "time",
+    )  # fmt: skip
+    assert surroundings.HINTS == (
+        "article", "content", "text", "post", "comment", "related", "teaser", "share", "side", "nav",
+        "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
+        "lead", "form", "product", "list", "hidden", "quote", "document",
+    )  # fmt: skip

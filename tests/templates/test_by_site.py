@@ -1,6 +1,7 @@
 """Cleaning with a table of templates of many sites: only rows of sites that come are read and checked."""
 
 import pickle
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -32,7 +33,7 @@ def of_site(number: int, n: int = 3, *, view: str = "text") -> pa.Table:
     """Templates that only this site has."""
     found = []
     for phrase in (f"Notice {letter} of paper {number}" for letter in "abcdefgh"[:n]):
-        tokens = tuple(map(patterns.literal, phrase.split()))
+        tokens = tuple(map(re.escape, phrase.split()))
         regex = patterns.glue(tokens, 0, TOKENISERS[view])
         found.append(Template(regex, tokens, len(tokens), 12, 12, 1.0, phrase))
     mined = Mined(f"paper{number:04}.example", view, "ok", None, 12 + number, 12 + number, 5, tuple(found))

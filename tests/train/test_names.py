@@ -157,9 +157,16 @@ def test_erased_names_are_those_of_the_page_without_the_attributes(source: str) 
     np.testing.assert_array_equal(table.values(nameless), table.values(bare))
 
 
-def test_every_fifth_page_is_learnt_from_again_without_its_names() -> None:
-    pages = list(some_pages(1, 11))
-    more = training.with_nameless(pages)
+def test_every_fifth_page_is_learnt_from_again_without_its_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages, more = list(some_pages(1, 11)), list[training.TrainingPage]()
+
+    def noted(learnt_from: Sequence[training.TrainingPage], _: object) -> None:
+        more.extend(learnt_from)
+        raise ModelError("no more is needed here")
+
+    monkeypatch.setattr(training, "before_crf", noted)
+    with pytest.raises(ModelError, match="no more"):
+        train(pages, from_conf("victor-2"))
     assert more[:11] == pages
     assert [page.site for page in more[11:]] == [pages[row].site for row in (0, 5, 10)]
     assert not any(len(page.blocks.name_words) for page in more[11:])

@@ -1,7 +1,6 @@
 """The web application of the annotation tool: its routes and its answers (docs/annotate-api.md)."""
 
 import logging
-import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -10,7 +9,7 @@ from typing import Any, Final
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from victor_spark import __version__
@@ -195,11 +194,9 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _frame(request: Request) -> Response:
-    nonce = secrets.token_urlsafe(16)
     plain = request.query_params.get("plain") == "1"
     parts = await run_in_threadpool(_rendered, request.app.state.work.store, _page(request), plain)
-    policy = serving.FRAME_POLICY.format(nonce=nonce)
-    return HTMLResponse(nonce.join(parts), headers={"Content-Security-Policy": policy})
+    return serving.framed(lambda nonce: nonce.join(parts))
 
 
 _NONCE: Final = "@victor-nonce@"

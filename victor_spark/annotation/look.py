@@ -1,12 +1,11 @@
 """The web application of `victor look`: a page, the decision of a cleaner, and the text of other cleaners."""
 
 import re
-import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -188,7 +187,7 @@ def application(opened: Opened, access: Access) -> Starlette:
         route("/api/page", _seen),
         route("/api/other", _other),
         route("/api/open", _open, "POST"),
-        route("/frame", _frame),
+        route("/frame", lambda opened, query: serving.framed(partial(_explained, opened, query))),
         route("/markdown", _markdown),
         route("/file", _file),
     ]
@@ -206,12 +205,6 @@ def _explained(opened: Opened, query: Mapping[str, str], nonce: str = "") -> str
     markup, _ = decode(page.payload, page.http_charset)
     document, models = _document(page, settings), _models(settings)
     return explained.page(document, models, name=_name(page), markup=markup, nonce=nonce)
-
-
-def _frame(opened: Opened, query: Mapping[str, str]) -> Response:
-    nonce = secrets.token_urlsafe(16)
-    policy = serving.FRAME_POLICY.format(nonce=nonce)
-    return HTMLResponse(_explained(opened, query, nonce), headers={"Content-Security-Policy": policy})
 
 
 def _file(opened: Opened, query: Mapping[str, str]) -> Response:

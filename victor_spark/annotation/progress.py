@@ -58,15 +58,16 @@ _N_DONE: Final = """
 
 _OPEN: Final = """
 SELECT annotation.page FROM annotation JOIN page ON page.id = annotation.page
-WHERE annotator = :annotator AND judge = 0 AND state = 'open' AND NOT page.practice AND annotation.page !=
-:after ORDER BY last_seen DESC LIMIT 1
+WHERE annotator = :annotator AND judge = 0 AND state = 'open' AND NOT page.practice
+  AND annotation.page != :after ORDER BY last_seen DESC LIMIT 1
 """
 
 _NEW: Final = """
 SELECT page.id AS page FROM page LEFT JOIN prelabel ON prelabel.page = page.id
 WHERE NOT page.practice
-  AND NOT EXISTS (SELECT 1 FROM annotation a WHERE a.page = page.id AND a.annotator = :annotator AND a.judge
-  = 0) AND (SELECT count(*) FROM annotation a WHERE a.page = page.id AND a.judge = 0
+  AND NOT EXISTS (SELECT 1 FROM annotation a
+       WHERE a.page = page.id AND a.judge = 0 AND a.annotator = :annotator)
+  AND (SELECT count(*) FROM annotation a WHERE a.page = page.id AND a.judge = 0
        AND (a.state = 'done' OR a.state = 'open' AND a.last_seen > :claimed))
       < CASE WHEN page.draw < :overlap THEN :n_overlap ELSE 1 END
 ORDER BY {order} LIMIT 1
@@ -141,15 +142,13 @@ def history(store: Store, name: Any) -> dict[str, Any]:
 def progress(store: Store, plan: Plan, name: str | None = None) -> dict[str, Any]:
     """Pages done and wanted; pages per hour (of active time) of all annotators, or of one."""
     pages = store.rows(f"SELECT id, draw, {_N_DONE} FROM page WHERE NOT practice")
-    n_wanted = sum(plan.wanted(page["draw"]) for page in pages)
-    n_annotations = sum(page["n_done"] for page in pages)
     unfinished = {page["id"] for page in pages if page["n_done"] < plan.wanted(page["draw"])}
     rows = store.rows("SELECT id, name FROM annotator ORDER BY name")
     return {
         "n_pages": len(pages),
         "n_done": sum(page["n_done"] > 0 for page in pages),
-        "n_annotations": n_annotations,
-        "n_wanted": n_wanted,
+        "n_annotations": sum(page["n_done"] for page in pages),
+        "n_wanted": sum(plan.wanted(page["draw"]) for page in pages),
         "annotators": [
             {"name": row["name"], **_of_annotator(store, row["id"], unfinished)}
             for row in rows

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -39,7 +38,7 @@ APPLICATION_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-FRAME_POLICY: Final = (
+_FRAME_POLICY: Final = (
     "sandbox allow-scripts; default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline';"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
@@ -129,6 +128,12 @@ def _set_token_cookie(request: Request, access: Access) -> Response | None:
     return answer
 
 
+def framed(render: Callable[[str], str]) -> Response:
+    """The document for a frame; of its scripts, only those with the nonce run that `render` gets."""
+    nonce = secrets.token_urlsafe(16)
+    return HTMLResponse(render(nonce), headers={"Content-Security-Policy": _FRAME_POLICY.format(nonce=nonce)})
+
+
 def error(status: int, code: str, message: str, **more: Any) -> Response:
     """An error as the browser expects it."""
     return JSONResponse({"error": {"code": code, "message": message}, **more}, status)
@@ -160,16 +165,12 @@ def application(
 
     `refusals`: the answer to an exception of a type; all other exceptions are logged.
     """
-    shown = [Route(url, partial(_page, frame.STATIC / name), methods=["GET"]) for url, name in pages.items()]
+    own = [Route(url, lambda _, name=name: FileResponse(frame.STATIC / name)) for url, name in pages.items()]
     return Starlette(
-        routes=[*shown, *routes, Mount("/static", StaticFiles(directory=frame.STATIC))],
+        routes=[*own, *routes, Mount("/static", StaticFiles(directory=frame.STATIC))],
         middleware=[Middleware(BaseHTTPMiddleware, dispatch=partial(guarded, access=access))],
         exception_handlers={404: _not_found, 405: _not_found, 500: _broken, **refusals},
     )
-
-
-async def _page(path: Path, _: Request) -> Response:
-    return FileResponse(path)
 
 
 async def _not_found(request: Request, _: Exception) -> Response:

@@ -169,7 +169,6 @@ def _print_page(request: CleanRequest, arguments: argparse.Namespace) -> int:
         raise UsageError("--no-links, --no-images and --no-emphasis are for --format markdown, html and tei")
     title = "title" in request.cleaning.including
     text = document.render(form, **parts, title=title) if status == "ok" else ""
-    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     sys.stdout.write(text if not text or text.endswith("\n") else f"{text}\n")
     sys.stdout.flush()
     if status != "ok":

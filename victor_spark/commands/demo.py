@@ -85,7 +85,6 @@ def run(arguments: argparse.Namespace) -> int:
     table = pq.read_table(pages_at)
     rows = table.sort_by([("warc_filename", "ascending"), ("warc_record_offset", "ascending")])
     pages = list(_measured(rows.to_pylist(), sample / "gold.jsonl"))
-    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     example = next(page.row for page in pages if page.row["url"] == EXAMPLE)
     for section in (_statuses(pages), _quality(pages), _example(example), _dropped(pages)):
         print("\n".join(section), end="\n\n")

@@ -22,7 +22,7 @@ from victor_spark.commands.options import Command, Group, option, switch
 from victor_spark.configuration import n_bytes, positive, seconds
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, EXIT_USAGE, InputError, UsageError
 from victor_spark.fetch import Limits, Politeness
-from victor_spark.logs import log, reporter
+from victor_spark.logs import log, many, reporter
 
 USER_AGENT: Final = f"victor-spark/{__version__}"
 _SHOWN: Final = 10
@@ -58,8 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--output {output}: the name must end in .warc.gz")
     listed = addresses.read(Path(arguments.urls))
     if n := len(listed.bad):
-        lines = "1 line" if n == 1 else f"{n} lines"
-        log(f"{lines} of {arguments.urls} skipped: {listed.bad[0]}{', …' if n > 1 else ''}")
+        log(f"{many(n, 'line')} of {arguments.urls} skipped: {listed.bad[0]}{', …' if n > 1 else ''}")
     limits = Limits(
         seconds=arguments.timeout,
         connect_seconds=min(Limits.connect_seconds, arguments.timeout),

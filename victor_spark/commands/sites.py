@@ -1,7 +1,6 @@
 """`victor sites write` and `victor sites show`: tables with the sums of sites over one or more crawls."""
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from html import escape
@@ -96,7 +95,6 @@ def show(arguments: argparse.Namespace) -> int:
         with resources.written(Path(arguments.html)), open(arguments.html, "w", encoding="utf-8") as file:
             file.writelines(_page(title, list(shown), arguments.limit))
         return EXIT_DONE
-    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     for site in shown:
         if arguments.site is None:
             print(f"{site.n_pages:>9,} pages {_n_layouts(site)}  {printable(site.name)}")

@@ -184,7 +184,6 @@ def show(arguments: argparse.Namespace) -> int:
             raise _unknown(arguments.site, arguments.table, pc.unique(found[SITE]).to_pylist())
         of_site.sort(key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
         lines = _site(of_site, arguments)
-    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     print("\n".join(lines))
     return EXIT_DONE
 
@@ -233,7 +232,6 @@ def diff(arguments: argparse.Namespace) -> int:
         if arguments.site not in by_site:
             raise _unknown(arguments.site, f"{arguments.old}, {arguments.new}", by_site)
         by_site = {arguments.site: by_site[arguments.site]}
-    sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     for site, rows in by_site.items():
         counts = {change: sum(row["change"] == change for row in rows) for change in _MARKS}
         print(f"{site}: {', '.join(f'{n} {change}' for change, n in counts.items())}")

@@ -179,7 +179,7 @@ def _labelled(files: Mapping[str, Path]) -> list[LabelledPage]:
     pages: list[LabelledPage] = []
     for name, path in files.items():
         usable = [page for page in track(gold.read(path), f"reading {name}", 0) if gold.usable(page)]
-        pages += track(labelling.label_all(usable), f"labelling {name}", len(usable))
+        pages += map(labelling.label, track(usable, f"labelling {name}", len(usable)))
     if not any(labelling.trainable(page) and (page.labels != OTHER).any() for page in pages):
         where = ", ".join(map(str, files.values()))
         raise InputError(f"no page of {where} has gold text that its html holds")

@@ -79,7 +79,7 @@ def text_only(marked: str) -> list[str]:
 
 def text_overlap(ours: str, gold: str) -> dict[str, Overlap]:
     """TO: the words that match."""
-    return {"TO": _overlap(text_only(ours), text_only(gold))}
+    return {"TO": overlap(text_only(ours), text_only(gold))}
 
 
 def markup_overlap(ours: str, gold: str, *, labelled: bool) -> dict[str, Overlap]:
@@ -98,11 +98,12 @@ def character_overlap(ours: str, gold: str) -> dict[str, Overlap]:
     """CHA: the characters that match, white space being single spaces; CHA-4: the same for runs of four."""
     found, wanted = " ".join(text_only(ours)), " ".join(text_only(gold))
     fours = ([text[start : start + 4] for start in range(len(text) - 3)] for text in (found, wanted))
-    return {"CHA": _overlap(found, wanted), "CHA-4": _overlap(*fours)}
+    return {"CHA": overlap(found, wanted), "CHA-4": overlap(*fours)}
 
 
-def _overlap(found: Sequence[str], wanted: Sequence[str]) -> Overlap:
-    return Overlap(n_matched(found, wanted), len(found), len(wanted))
+def overlap(found: Sequence[Hashable], wanted: Sequence[Hashable]) -> Overlap:
+    """The tokens in the matching blocks."""
+    return Overlap(int(_found(found, wanted)[num.FOUND_LENGTH].sum()), len(found), len(wanted))
 
 
 def _n_markers(tokens: Sequence[str]) -> int:
@@ -123,11 +124,6 @@ def matching_blocks(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
     first = np.flatnonzero(np.concatenate([[True], apart]))
     rows = (starts[first], others[first], np.add.reduceat(lengths, first))
     return np.column_stack(rows).astype(np.int32)
-
-
-def n_matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
-    """The number of tokens in the matching blocks."""
-    return int(_found(a, b)[num.FOUND_LENGTH].sum())
 
 
 def _found(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:

@@ -3,7 +3,6 @@
 Blocks that hold words of the gold text are content, and headers if they are in h1–h6.
 """
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
@@ -56,11 +55,6 @@ def aligned_labels(blocks: Blocks, gold_text: str) -> tuple[UInt8, float]:
 @cache
 def _page_identifier() -> PageIdentifier:
     return page_identifier(pipeline.language_models()[pipeline.PROFILES])
-
-
-def label_all(pages: Iterable[GoldPage]) -> Iterator[LabelledPage]:
-    """Labels those of the pages that have gold in their html."""
-    return (label(page) for page in pages if gold.usable(page))
 
 
 def trainable(page: LabelledPage) -> bool:

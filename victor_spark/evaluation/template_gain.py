@@ -83,7 +83,8 @@ def gains(
         own = pages[site]
         models = models_for(own) if models_for else shipped
         documents = cleaned(own, Settings(cleaner), models)
-        found = mine(site, sample(view_of(mining.view, document) for document in documents), mining)
+        pages_kept = [(Page(each.html, each.columns), each.kept) for each in documents]
+        found = mine(site, sample(coverage.view(mining.view, *each) for each in pages_kept), mining)
         outputs = {ALL_TEXT: cleaned(own, pipeline.EVERYTHING, models), cleaner: documents}
         with written(found, grouping) as path:
             for name, settings in ways(cleaner, mining.view, path).items():
@@ -122,11 +123,6 @@ def written(found: Mined, grouping: str) -> Iterator[str]:
 def record(page: GoldPage) -> Record:
     """A gold page as the record of a WARC file."""
     return handed_over(page.html.encode("utf-8", "replace"), address(page), "utf-8")
-
-
-def view_of(name: str, document: Document) -> str:
-    """A cleaned page in a view."""
-    return coverage.view(name, Page(document.html, document.columns), document.kept)
 
 
 def _overlap(document: Document, page: GoldPage) -> Overlap:

@@ -122,9 +122,8 @@ class Elements:
     def words(self) -> list[list[str]]:
         """The first MAX_WORDS words of every element."""
         pieces: list[list[str]] = [[] for _ in self.look]
-        spans = zip(self.page.text_start.tolist(), self.page.text_end.tolist(), strict=True)
-        for element, (start, end) in zip(self.of_block.tolist(), spans, strict=True):
-            pieces[element].append(self.page.text[start:end])
+        for element, text in zip(self.of_block.tolist(), self.page.texts(), strict=True):
+            pieces[element].append(text)
         return [words(" ".join(piece))[:MAX_WORDS] for piece in pieces]
 
 

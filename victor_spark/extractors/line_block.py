@@ -184,11 +184,9 @@ def weighted_lengths(blocks: Blocks) -> Float64:
 def keyword_counts(page: Page, joined: Lines) -> list[Counter[str]]:
     """The number of occurrences of the title's keywords in each line-block, for those that occur."""
     counts: list[Counter[str]] = [Counter() for _ in joined.n_tags]
-    blocks = page.blocks
-    spans = zip(blocks.text_start.tolist(), blocks.text_end.tolist(), strict=True)
     if wanted := set(keywords(page.title or "")):
-        for number, (start, end) in zip(joined.of_block.tolist(), spans, strict=True):
-            counts[number].update(word for word in keywords(blocks.text[start:end]) if word in wanted)
+        for number, text in zip(joined.of_block.tolist(), page.blocks.texts(), strict=True):
+            counts[number].update(word for word in keywords(text) if word in wanted)
     return counts
 
 

@@ -20,7 +20,7 @@ CONTAINERS: Final = (
     "noscript", "pre", "li", "table", "blockquote", "article", "main", "nav", "aside", "header",
     "footer", "figure", "figcaption", "dl", "dt", "button", "label", "section", "address", "time",
 )  # fmt: skip
-"""Bit i of `Blocks.containers` says that an ancestor of the block belongs to CONTAINERS[i]."""
+"""Bit i of `Blocks.containers`: an ancestor of the block belongs to CONTAINERS[i]. New names come last."""
 
 BIT: Final = {name: 1 << i for i, name in enumerate(CONTAINERS)}
 
@@ -96,7 +96,7 @@ GROUPS: Final = (
     "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
     "lead", "form", "product", "list", "hidden", "quote", "document",
 )  # fmt: skip
-"""Groups of words in class, id, role and itemprop that state an element's purpose; their order is fixed."""
+"""Groups of words in class, id, role and itemprop that state an element's purpose. New ones come last."""
 
 
 class WordTable(NamedTuple):

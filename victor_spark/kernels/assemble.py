@@ -4,6 +4,7 @@ from typing import Any
 
 import cython
 import numpy as np
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -11,20 +12,20 @@ num.check()
 
 @cython.ccall
 def assemble(
-    points: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    paragraphs: cython.const[cython.int][::1],
-    spaces: cython.const[cython.int][::1],
-    white_space: cython.const[cython.int][::1],
-    listing: cython.const[cython.int][::1],
-    left_out: cython.const[cython.uchar][::1],
-    gaps: cython.const[cython.uint][::1],
-    gap_ends: cython.const[cython.int][::1],
-    kept: cython.const[cython.uchar][::1],
-    properties: cython.const[cython.uchar][::1],
-    first: cython.Py_ssize_t,
-    after: cython.Py_ssize_t,
+    points: num.UInts,
+    starts: num.Ints,
+    ends: num.Ints,
+    paragraphs: num.Ints,
+    spaces: num.Ints,
+    white_space: num.Ints,
+    listing: num.Ints,
+    left_out: num.Bytes,
+    gaps: num.UInts,
+    gap_ends: num.Ints,
+    kept: num.Bytes,
+    properties: num.Bytes,
+    first: Py_ssize_t,
+    after: Py_ssize_t,
 ) -> Any:
     """The text of the kept blocks from `first` up to `after`, as code points.
 
@@ -33,14 +34,14 @@ def assemble(
     between them. White space inside a block collapses to one space, or to its line breaks, where
     `white_space` says so; a line break between Chinese or Japanese characters is no space.
     """
-    size: cython.Py_ssize_t = gap_ends[after - 1] - (gap_ends[first - 1] if first else 0)
+    size: Py_ssize_t = gap_ends[after - 1] - (gap_ends[first - 1] if first else 0)
     for block in range(first, after):
         if kept[block]:
             size += ends[block] - starts[block] + 1 + spaces[block]
     written = np.empty(size, dtype=np.uint32)
     out: cython.uint[::1] = memoryview(written)
-    n: cython.Py_ssize_t = 0
-    last: cython.Py_ssize_t = -1
+    n: Py_ssize_t = 0
+    last: Py_ssize_t = -1
     for block in range(first, after):
         if not kept[block]:
             continue
@@ -90,23 +91,23 @@ def assemble(
 @cython.cfunc
 @cython.inline
 def _with_collapsed(
-    points: cython.const[cython.uint][::1],
-    start: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
+    points: num.UInts,
+    start: Py_ssize_t,
+    end: Py_ssize_t,
     keeps_lines: cython.bint,
-    properties: cython.const[cython.uchar][::1],
+    properties: num.Bytes,
     out: cython.uint[::1],
-    n: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    n: Py_ssize_t,
+) -> Py_ssize_t:
     """Writes a block's text; a run of white space becomes a space, or its line breaks with `keeps_lines`."""
     was_white: cython.int = 0
-    i: cython.Py_ssize_t = start
+    i: Py_ssize_t = start
     while i < end:
         c = points[i]
         white: cython.int = _is_white(c, properties)
         if c == ord("\n"):
             n -= was_white
-            n_lines: cython.Py_ssize_t = 0
+            n_lines: Py_ssize_t = 0
             while i < end and _is_white(points[i], properties):
                 n_lines += points[i] == ord("\n")
                 i += 1
@@ -128,13 +129,13 @@ def _with_collapsed(
 
 @cython.cfunc
 @cython.inline
-def _is_white(c: cython.uint, properties: cython.const[cython.uchar][::1]) -> cython.bint:
+def _is_white(c: cython.uint, properties: num.Bytes) -> cython.bint:
     return c < num.N_CODE_POINTS and (properties[c] & num.CLASS_MASK) == num.WHITE
 
 
 @cython.cfunc
 @cython.inline
-def _with_tabs(out: cython.uint[::1], n: cython.Py_ssize_t, n_tabs: cython.int) -> cython.Py_ssize_t:
+def _with_tabs(out: cython.uint[::1], n: Py_ssize_t, n_tabs: cython.int) -> Py_ssize_t:
     for i in range(n, n + n_tabs):
         out[i] = ord("\t")
     return n + n_tabs if n_tabs > 0 else n
@@ -142,12 +143,7 @@ def _with_tabs(out: cython.uint[::1], n: cython.Py_ssize_t, n_tabs: cython.int) 
 
 @cython.cfunc
 @cython.inline
-def _follows(
-    left_out: cython.const[cython.uchar][::1],
-    spaces: cython.const[cython.int][::1],
-    last: cython.Py_ssize_t,
-    block: cython.Py_ssize_t,
-) -> cython.bint:
+def _follows(left_out: num.Bytes, spaces: num.Ints, last: Py_ssize_t, block: Py_ssize_t) -> cython.bint:
     """Whether there are only left-out blocks, and no white space, between two blocks."""
     last += 1
     while last < block and left_out[last] and not spaces[last]:
@@ -170,9 +166,7 @@ def is_wide(c: cython.uint) -> cython.bint:
 
 @cython.cfunc
 @cython.inline
-def _last_line(
-    gaps: cython.const[cython.uint][::1], first: cython.Py_ssize_t, end: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
+def _last_line(gaps: num.UInts, first: Py_ssize_t, end: Py_ssize_t) -> Py_ssize_t:
     """Where the last line of the white space from `first` to `end` begins."""
     while end > first and gaps[end - 1] != ord("\n"):
         end -= 1

@@ -4,16 +4,12 @@ Victor, section 3.2 (content-based features), counted per block. Cython pure Pyt
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
-
-from victor_spark.kernels.num import ALL_64_BITS, FNV_64_PRIME, FNV_64_SEED
 
 num.check()
 assert num.N_TOKEN_KINDS == 5  # the size of an array
 
-_SEED = cython.declare(cython.ulonglong, FNV_64_SEED)
-_PRIME = cython.declare(cython.ulonglong, FNV_64_PRIME)
-_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
 _FULL_WIDTH = cython.declare(cython.uint, 0x3000)  # from here on characters are as wide as ideographs
 
 
@@ -39,10 +35,7 @@ def _marks_url(c: cython.uint, before: cython.uint, first: cython.uint) -> cytho
 
 @cython.ccall
 def measure(
-    text: cython.const[cython.uint][::1],
-    properties: cython.const[cython.uchar][::1],
-    rows: cython.int[:, ::1],
-    hashes: cython.ulonglong[::1],
+    text: num.UInts, properties: num.Bytes, rows: cython.int[:, ::1], hashes: cython.ulonglong[::1]
 ) -> cython.void:
     """Fills its `rows` of blocks.ROWS, and `hashes` (FNV-1a of a block's letters, case kept).
 
@@ -57,14 +50,14 @@ def measure(
 
 @cython.cfunc
 def _measure(
-    text: cython.const[cython.uint][::1],
-    properties: cython.const[cython.uchar][::1],
+    text: num.UInts,
+    properties: num.Bytes,
     rows: cython.int[:, ::1],
     hashes: cython.ulonglong[::1],
-    block: cython.Py_ssize_t,
+    block: Py_ssize_t,
 ) -> cython.void:
     """Fills the columns of one block."""
-    i: cython.Py_ssize_t
+    i: Py_ssize_t
     n_tokens = cython.declare(cython.int[5])
     n_letters = n_digits = n_punctuation = n_white = n_other = 0
     n_unspaced = n_sentences = 0
@@ -76,7 +69,7 @@ def _measure(
     pending = False
     url_mark = 0
     previous = num.WHITE
-    hashes[block] = _SEED
+    hashes[block] = num.FNV_64_SEED
     start = i = rows[num.ROW_TEXT_START, block]
     end = rows[num.ROW_TEXT_END, block]
     while i < end:
@@ -153,13 +146,13 @@ def _measure(
 @cython.cfunc
 @cython.inline
 def _add_letters(
-    text: cython.const[cython.uint][::1],
-    properties: cython.const[cython.uchar][::1],
-    i: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
+    text: num.UInts,
+    properties: num.Bytes,
+    i: Py_ssize_t,
+    end: Py_ssize_t,
     hashes: cython.ulonglong[::1],
-    block: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    block: Py_ssize_t,
+) -> Py_ssize_t:
     """Adds the letter at `i` to the hash of a block, and the letters of spaced scripts that follow it.
 
     Returns the place of the last one.
@@ -167,7 +160,7 @@ def _add_letters(
     letters_hash: cython.ulonglong = hashes[block]
     c: cython.uint = text[i]
     while True:
-        letters_hash = ((letters_hash ^ c) * _PRIME) & _ALL_BITS
+        letters_hash = ((letters_hash ^ c) * num.FNV_64_PRIME) & num.ALL_64_BITS
         i += 1
         if i >= end:
             break

@@ -5,6 +5,7 @@ and `sums` are those of kernels.surroundings. Cython pure Python mode.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -21,10 +22,10 @@ _LEAST_REST = cython.declare(cython.double, 1e-6)  # words of other paragraphs; 
 
 @cython.ccall
 def of_blocks(
-    guesses: cython.const[cython.float][::1],
-    logits: cython.const[cython.float][::1],
-    n_words: cython.const[cython.int][::1],
-    of_block: cython.const[cython.int][::1],
+    guesses: num.Floats,
+    logits: num.Floats,
+    n_words: num.Ints,
+    of_block: num.Ints,
     masses: cython.double[:, ::1],
     rows: cython.float[:, ::1],
 ) -> cython.void:
@@ -32,7 +33,7 @@ def of_blocks(
 
     A block counts as many words as it has, and _EXTRA_WORDS.
     """
-    n: cython.Py_ssize_t = logits.shape[0]
+    n: Py_ssize_t = logits.shape[0]
     for by in range(-num.BLOCK_GUESS_REACH, num.BLOCK_GUESS_REACH + 1):
         for i in range(n):
             rows[by + num.BLOCK_GUESS_REACH, i] = logits[i + by] if 0 <= i + by < n else _NO_LOGIT
@@ -47,9 +48,9 @@ def of_blocks(
 
 @cython.ccall
 def of_paragraphs(
-    masses: cython.const[cython.double][:, ::1],
-    places: cython.const[cython.int][:, ::1],
-    last_inside: cython.const[cython.int][::1],
+    masses: num.DoubleRows,
+    places: num.IntRows,
+    last_inside: num.Ints,
     scratch: cython.double[:, ::1],
     elements: cython.double[:, ::1],
     rows: cython.float[:, ::1],
@@ -60,7 +61,7 @@ def of_paragraphs(
     `scratch` (num.GUESS_SCRATCH, n_paragraphs) and `elements` (num.GUESS_ELEMENTS, n_elements) are scratch
     space.
     """
-    n: cython.Py_ssize_t = masses.shape[1]
+    n: Py_ssize_t = masses.shape[1]
     total: cython.double = 0.0
     words: cython.double = 0.0
     weighted: cython.double = 0.0
@@ -111,20 +112,17 @@ def of_paragraphs(
 
 @cython.cfunc
 def _of_run(
-    masses: cython.const[cython.double][:, ::1],
-    total: cython.double,
-    rows: cython.float[:, ::1],
-    r: cython.Py_ssize_t,
+    masses: num.DoubleRows, total: cython.double, rows: cython.float[:, ::1], r: Py_ssize_t
 ) -> cython.float:
     """Fills the rows num.GUESS from `r` on; returns the share of the content that the best run has.
 
     The rows are the content before and after, and the distances to the best run of likely paragraphs and to
     the likely paragraphs before and after.
     """
-    n: cython.Py_ssize_t = masses.shape[1]
-    first: cython.Py_ssize_t = 0
-    last: cython.Py_ssize_t = 0
-    after_lowest: cython.Py_ssize_t = 0
+    n: Py_ssize_t = masses.shape[1]
+    first: Py_ssize_t = 0
+    last: Py_ssize_t = 0
+    after_lowest: Py_ssize_t = 0
     lowest: cython.double = 0.0
     highest: cython.double = 0.0
     running: cython.double = 0.0
@@ -159,11 +157,7 @@ def _of_run(
 
 @cython.ccall
 def doubt(
-    guesses: cython.const[cython.float][::1],
-    others: cython.const[cython.float][::1],
-    logs: cython.const[cython.float][::1],
-    logs_of_others: cython.const[cython.float][::1],
-    words: cython.const[cython.int][::1],
+    guesses: num.Floats, others: num.Floats, logs: num.Floats, logs_of_others: num.Floats, words: num.Ints
 ) -> cython.double:
     """The mean entropy of the guesses, in nats, by words; `others` are 1 - `guesses`."""
     sum_of_entropies: cython.double = 0.0
@@ -178,19 +172,19 @@ def doubt(
 
 @cython.cfunc
 def _of_elements(
-    masses: cython.const[cython.double][:, ::1],
-    places: cython.const[cython.int][:, ::1],
-    last_inside: cython.const[cython.int][::1],
+    masses: num.DoubleRows,
+    places: num.IntRows,
+    last_inside: num.Ints,
     total: cython.double,
     elements: cython.double[:, ::1],
     rows: cython.float[:, ::1],
-    r: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    r: Py_ssize_t,
+) -> Py_ssize_t:
     """Two rows for each of the elements around a paragraph: how likely its words are content, and its share
     of the page's content. Then one for each but the innermost: how likely the words that it has more are.
     """
-    n: cython.Py_ssize_t = masses.shape[1]
-    n_elements: cython.Py_ssize_t = elements.shape[1]
+    n: Py_ssize_t = masses.shape[1]
+    n_elements: Py_ssize_t = elements.shape[1]
     for k in range(elements.shape[0]):
         for e in range(n_elements):
             elements[k, e] = 0.0
@@ -226,16 +220,16 @@ def _of_elements(
 
 @cython.cfunc
 def _of_kin(
-    masses: cython.const[cython.double][:, ::1],
-    places: cython.const[cython.int][:, ::1],
-    kin: cython.Py_ssize_t,
+    masses: num.DoubleRows,
+    places: num.IntRows,
+    kin: Py_ssize_t,
     total: cython.double,
     scratch: cython.double[:, ::1],
     rows: cython.float[:, ::1],
-    r: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    r: Py_ssize_t,
+) -> Py_ssize_t:
     """How likely the paragraphs of the same kin are content, their share of it, and the others of them."""
-    n: cython.Py_ssize_t = masses.shape[1]
+    n: Py_ssize_t = masses.shape[1]
     for p in range(n):
         scratch[num.GUESS_SCRATCH_KIN_CONTENT, p] = 0.0
         scratch[num.GUESS_SCRATCH_KIN_WORDS, p] = 0.0

@@ -4,6 +4,7 @@ Victor, section 3.1, steps 5 to 7. Cython pure Python mode.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.libc.math import exp, log
 from cython.cimports.victor_spark.kernels import num
 
@@ -15,10 +16,7 @@ _LEAST_CONTENT = cython.declare(cython.double, 1e-300)  # of a divisor
 
 @cython.ccall
 def bins(
-    values: cython.const[cython.float][:, ::1],
-    edges: cython.const[cython.float][::1],
-    first_edge: cython.const[cython.int][::1],
-    codes: cython.uchar[:, ::1],
+    values: num.FloatRows, edges: num.Floats, first_edge: num.Ints, codes: cython.uchar[:, ::1]
 ) -> cython.void:
     """Fills codes[f, i] with the number of edges of feature f that are <= values[f, i].
 
@@ -38,12 +36,12 @@ def bins(
 
 @cython.ccall
 def state_scores(
-    codes: cython.const[cython.uchar][:, ::1],
+    codes: num.ByteRows,
     singles: cython.const[cython.double][:, :, :, ::1],
-    boundary: cython.const[cython.double][:, ::1],
-    bias: cython.const[cython.double][::1],
-    conjunctions: cython.const[cython.int][:, ::1],
-    conjunction_weights: cython.const[cython.double][:, ::1],
+    boundary: num.DoubleRows,
+    bias: num.Doubles,
+    conjunctions: num.IntRows,
+    conjunction_weights: num.DoubleRows,
     scores: cython.double[:, ::1],
 ) -> cython.void:
     """Fills scores[i, label], the sum of the weights of all attributes of block i.
@@ -51,13 +49,13 @@ def state_scores(
     singles[f, bin, r, label] weighs feature f of the block r - reach away; boundary[r] a block that isn't
     there; a row of `conjunctions` is (first weight, n parts, then feature, offset and stride of each part).
     """
-    n: cython.Py_ssize_t = codes.shape[1]
-    reach: cython.Py_ssize_t = (boundary.shape[0] - 1) // 2
+    n: Py_ssize_t = codes.shape[1]
+    reach: Py_ssize_t = (boundary.shape[0] - 1) // 2
     for i in range(n):
         for label in range(num.N_LABELS):
             scores[i, label] = bias[label]
         for r in range(2 * reach + 1):
-            j: cython.Py_ssize_t = i + r - reach
+            j: Py_ssize_t = i + r - reach
             if j < 0 or j >= n:
                 for label in range(num.N_LABELS):
                     scores[i, label] += boundary[r, label]
@@ -68,7 +66,7 @@ def state_scores(
         if any_code == 0:  # most have no edges
             continue
         for j in range(n):
-            code: cython.Py_ssize_t = codes[feature, j]
+            code: Py_ssize_t = codes[feature, j]
             if code == 0:
                 continue
             for r in range(2 * reach + 1):
@@ -93,16 +91,14 @@ def state_scores(
 
 @cython.ccall
 def forward_backward(
-    states: cython.double[:, ::1],
-    transitions: cython.const[cython.double][:, ::1],
-    marginals: cython.double[:, ::1],
+    states: cython.double[:, ::1], transitions: num.DoubleRows, marginals: cython.double[:, ::1]
 ) -> cython.void:
     """Turns state scores, which it writes over, and transitions[from, to] into marginal probabilities (n, 3).
 
     Scaled so that each row of the forward pass sums to 1; time and memory are linear in n. Sums over labels
     are written out, in the order of blocks.LABELS.
     """
-    n: cython.Py_ssize_t = states.shape[0]
+    n: Py_ssize_t = states.shape[0]
     step = cython.declare(cython.double[9])  # from each label to each, N_LABELS * from + to
     back = cython.declare(cython.double[3])
     product = cython.declare(cython.double[3])
@@ -146,9 +142,7 @@ def forward_backward(
 
 
 @cython.ccall
-def log_odds(
-    marginals: cython.const[cython.double][:, ::1], least: cython.double, rows: cython.float[:, ::1]
-) -> cython.void:
+def log_odds(marginals: num.DoubleRows, least: cython.double, rows: cython.float[:, ::1]) -> cython.void:
     """Fills `rows` (2, n): the log-odds of content, P(other) at least `least` from 0 and 1; P(header)."""
     for i in range(marginals.shape[0]):
         other: cython.double = marginals[i, num.LABEL_OTHER]
@@ -159,10 +153,10 @@ def log_odds(
 
 @cython.ccall
 def revise(
-    marginals: cython.const[cython.double][:, ::1],
-    chain: cython.const[cython.float][::1],
-    trees: cython.const[cython.float][::1],
-    words: cython.const[cython.double][::1],
+    marginals: num.DoubleRows,
+    chain: num.Floats,
+    trees: num.Floats,
+    words: num.Doubles,
     most_of_chain: cython.double,
     revised: cython.double[:, ::1],
 ) -> cython.void:

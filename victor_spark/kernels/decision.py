@@ -15,12 +15,12 @@ def _level(other: cython.double) -> cython.int:
 
 @cython.ccall
 def keep_best(
-    marginals: cython.const[cython.double][:, ::1],
-    words: cython.const[cython.double][::1],
+    marginals: num.DoubleRows,
+    words: num.Doubles,
     beta_squared: cython.double,
     least: cython.double,
     sure: cython.double,
-    wide: cython.const[cython.double][::1],
+    wide: num.Doubles,
     n_words: cython.double[::1],
     kept: cython.uchar[::1],
 ) -> cython.void:
@@ -66,10 +66,7 @@ def keep_best(
 
 @cython.ccall
 def expected_f1(
-    marginals: cython.const[cython.double][:, ::1],
-    words: cython.const[cython.double][::1],
-    kept: cython.const[cython.uchar][::1],
-    n_words: cython.double[:, ::1],
+    marginals: num.DoubleRows, words: num.Doubles, kept: num.Bytes, n_words: cython.double[:, ::1]
 ) -> cython.double:
     """The expected F1 by words of the kept blocks; 0 without kept blocks.
 
@@ -95,10 +92,7 @@ def expected_f1(
 
 @cython.ccall
 def mean_content(
-    marginals: cython.const[cython.double][:, ::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    kept: cython.const[cython.uchar][::1],
+    marginals: num.DoubleRows, starts: num.Ints, ends: num.Ints, kept: num.Bytes
 ) -> cython.double:
     """The mean P(content) of the kept blocks, weighted by characters; at least one block is kept."""
     content: cython.double = 0.0

@@ -4,11 +4,12 @@ Text is uint32 code points. Cython pure Python mode.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
-_AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # characters; runs of as many ASCII characters are skipped
+_AT_ONCE = cython.declare(Py_ssize_t, 64)  # characters; runs of as many ASCII characters are skipped
 _SIGNS = cython.declare(cython.uint, 0x2000)  # from here on signs, the typographic ones first
 _OTHER_SIGNS = cython.declare(cython.uint, 0x2070)
 _AFTER_SIGNS = cython.declare(cython.uint, 0x2C00)  # from here on letters again
@@ -34,16 +35,14 @@ def _continues(c: cython.uint) -> cython.bint:
 
 
 @cython.ccall
-def census(
-    text: cython.const[cython.uint][::1], parts: cython.const[cython.uint][::1], counts: cython.int[::1]
-) -> cython.void:
+def census(text: num.UInts, parts: num.UInts, counts: cython.int[::1]) -> cython.void:
     """Fills `counts` with the numbers of U+FFFD; of C1 controls; of characters from U+00C0 up, except signs
     (U+2000 to U+2BFF); of places that look like a character of UTF-8 read as windows-1252 (and not like the
     end of a quotation), or read as KOI8-R or CP866 (Cyrillic beside box drawings); and of pairs of characters
     that look like the first two bytes of a character of UTF-8. `parts` has for each character, as bits, the
     charsets in which it is a first byte, and 16 bits higher those in which it is a later one.
     """
-    n: cython.Py_ssize_t = text.shape[0]
+    n: Py_ssize_t = text.shape[0]
     size: cython.uint = cython.cast(cython.uint, parts.shape[0])
     replaced: cython.int = 0
     controls: cython.int = 0
@@ -99,14 +98,12 @@ def _beyond_doubt(c: cython.uint) -> cython.bint:
 
 
 @cython.ccall
-def tell_kinds(
-    text: cython.const[cython.uint][::1], folding: cython.const[cython.uint][::1], kinds: cython.uchar[::1]
-) -> cython.int:
+def tell_kinds(text: num.UInts, folding: num.UInts, kinds: cython.uchar[::1]) -> cython.int:
     """Fills `kinds` with the LOOKS of each character as bits; returns how many are doubtful.
 
     `folding` is langid's table of letters, the last of it for all beyond.
     """
-    n: cython.Py_ssize_t = text.shape[0]
+    n: Py_ssize_t = text.shape[0]
     last: cython.uint = cython.cast(cython.uint, folding.shape[0] - 1)
     n_doubtful: cython.int = 0
     for i in range(n):
@@ -138,21 +135,17 @@ def tell_kinds(
 
 @cython.ccall
 def words_with(
-    text: cython.const[cython.uint][::1],
-    kinds: cython.const[cython.uchar][::1],
-    wanted: cython.int,
-    space: cython.int,
-    words: cython.uint[::1],
-) -> cython.Py_ssize_t:
+    text: num.UInts, kinds: num.Bytes, wanted: cython.int, space: cython.int, words: cython.uint[::1]
+) -> Py_ssize_t:
     """Fills `words` with those that hold all the kinds wanted, each with the space before it; their length.
 
     `wanted` are bits of LOOKS, and `space` is the kind that separates words. If words are left out before a
     doubtful one and the last of them ends with a letter a-z, that letter stays, after a space: ftfy finds
     `a Â ` bad, `a  Â ` not.
     """
-    n: cython.Py_ssize_t = 0
-    start: cython.Py_ssize_t = 0
-    end: cython.Py_ssize_t = 0  # of the last word that was copied
+    n: Py_ssize_t = 0
+    start: Py_ssize_t = 0
+    end: Py_ssize_t = 0  # of the last word that was copied
     held: cython.int = 0
     for i in range(text.shape[0] + 1):
         if i == text.shape[0] or kinds[i] & space:

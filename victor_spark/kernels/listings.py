@@ -1,13 +1,11 @@
 """The white space that a browser shows between the blocks of preformatted text. Cython pure Python mode."""
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
-
-from victor_html.elements import FNV_SEED
 
 num.check()
 
-_SEED = cython.declare(cython.uint, FNV_SEED)
 # What stands before the white space at hand: text, a start tag or an end tag.
 _TEXT = cython.declare(cython.int, 0)
 _OPENED = cython.declare(cython.int, 1)
@@ -16,18 +14,14 @@ _CLOSED = cython.declare(cython.int, 2)
 
 @cython.ccall
 def kinds(
-    ends: cython.const[cython.int][::1],
-    words: cython.const[cython.uint][::1],
-    slots: cython.const[cython.uint][::1],
-    slot_kinds: cython.const[cython.uchar][::1],
-    of_elements: cython.uchar[::1],
+    ends: num.Ints, words: num.UInts, slots: num.UInts, slot_kinds: num.Bytes, of_elements: cython.uchar[::1]
 ) -> cython.int:
     """Fills the bits that the words of each named element stand for; all of these bits.
 
     The words of element e end at `ends[e]`; `slots`/`slot_kinds` is an open-addressing table from a word's
     hash to its bits (hash 0: free).
     """
-    i: cython.Py_ssize_t = 0
+    i: Py_ssize_t = 0
     all_kinds: cython.int = 0
     for e in range(ends.shape[0]):
         kind: cython.int = 0
@@ -40,9 +34,7 @@ def kinds(
 
 
 @cython.ccall
-def count_inside(
-    around: cython.const[cython.int][::1], named: cython.const[cython.int][::1], inside: cython.int[::1]
-) -> cython.void:
+def count_inside(around: num.Ints, named: num.Ints, inside: cython.int[::1]) -> cython.void:
     """Adds to `inside` how many blocks each named element has, itself or in elements inside it."""
     for block in range(named.shape[0]):
         inside[named[block]] += 1
@@ -52,20 +44,20 @@ def count_inside(
 
 @cython.ccall
 def gaps(
-    html: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    listing: cython.const[cython.int][::1],
-    white_space: cython.const[cython.int][::1],
-    parent_block: cython.const[cython.int][::1],
-    left_out: cython.const[cython.uchar][::1],
-    slots: cython.const[cython.uint][::1],
-    slot_tags: cython.const[cython.short][::1],
-    tag_flags: cython.const[cython.ushort][::1],
-    properties: cython.const[cython.uchar][::1],
+    html: num.UInts,
+    starts: num.Ints,
+    ends: num.Ints,
+    listing: num.Ints,
+    white_space: num.Ints,
+    parent_block: num.Ints,
+    left_out: num.Bytes,
+    slots: num.UInts,
+    slot_tags: num.Int16s,
+    tag_flags: num.UInt16s,
+    properties: num.Bytes,
     out: cython.uint[::1],
     out_ends: cython.int[::1],
-) -> cython.Py_ssize_t:
+) -> Py_ssize_t:
     """Writes the white space before each block of a listing to `out` (len(html) is enough); its length.
 
     That of block i ends at `out_ends[i]`, where that of i + 1 begins. A `br` is a line break, and so is a
@@ -73,7 +65,7 @@ def gaps(
     holds nothing else is an empty line. The first block of a listing has its indentation alone. The white
     space between the number of a line and its code is left out.
     """
-    n: cython.Py_ssize_t = 0
+    n: Py_ssize_t = 0
     for block in range(starts.shape[0]):
         first = n
         is_same: cython.bint = block > 0 and listing[block - 1] == listing[block]
@@ -114,17 +106,17 @@ def gaps(
 
 @cython.cfunc
 def _between(
-    html: cython.const[cython.uint][::1],
-    i: cython.Py_ssize_t,
-    stop: cython.Py_ssize_t,
+    html: num.UInts,
+    i: Py_ssize_t,
+    stop: Py_ssize_t,
     after_text: cython.bint,
-    slots: cython.const[cython.uint][::1],
-    slot_tags: cython.const[cython.short][::1],
-    tag_flags: cython.const[cython.ushort][::1],
-    properties: cython.const[cython.uchar][::1],
+    slots: num.UInts,
+    slot_tags: num.Int16s,
+    tag_flags: num.UInt16s,
+    properties: num.Bytes,
     out: cython.uint[::1],
-    n: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    n: Py_ssize_t,
+) -> Py_ssize_t:
     """Writes to out[n:] the white space between `i` and `stop`, with that of tags; returns its end.
 
     `after_text`: whether a block stands before `i`.
@@ -148,7 +140,7 @@ def _between(
         closing: cython.bint = i < stop and html[i] == ord("/")
         if closing:
             i += 1
-        name_hash: cython.uint = _SEED
+        name_hash: cython.uint = num.FNV_SEED
         while i < stop and html[i] != ord(">") and html[i] != ord(" ") and html[i] != ord("/"):
             name_hash = num.hashed(name_hash, html[i])
             i += 1
@@ -189,9 +181,7 @@ def _between(
 
 @cython.cfunc
 @cython.inline
-def _without_spaces(
-    out: cython.uint[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
+def _without_spaces(out: cython.uint[::1], start: Py_ssize_t, n: Py_ssize_t) -> Py_ssize_t:
     """The end of what is written without the spaces after its last line break."""
     while n > start and out[n - 1] != ord("\n"):
         n -= 1

@@ -6,10 +6,10 @@ needs no error recovery; on anything else it stays within its bounds and gives s
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
-from victor_html.elements import FNV_SEED, fnv1a
-from victor_spark.kernels.num import ALL_64_BITS, FNV_64_PRIME
+from victor_html.elements import fnv1a
 
 if cython.compiled:
     from cython.cimports.libc.string import memcmp
@@ -17,10 +17,6 @@ if cython.compiled:
 num.check()
 
 _N_OUTER = cython.declare(cython.int, 2)  # html and body, whose classes name the page on many sites
-# FNV-1a: of 32 bits for words and names, of 64 for paths and classes.
-_SEED = cython.declare(cython.uint, FNV_SEED)
-_PRIME = cython.declare(cython.ulonglong, FNV_64_PRIME)
-_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
 
 # What an attribute asks for, as bits: the element is invisible, or not read out, or (both) hidden.
 _UNSEEN = cython.declare(cython.uint, 1)
@@ -37,15 +33,13 @@ _PRE_LINE = cython.declare(cython.uint, fnv1a("pre-line"))
 _PRE_WRAP = cython.declare(cython.uint, fnv1a("pre-wrap"))
 _BREAK_SPACES = cython.declare(cython.uint, fnv1a("break-spaces"))
 _PRE = cython.declare(cython.uint, fnv1a("pre"))
-_LOOKED_BACK = cython.declare(cython.Py_ssize_t, 11)  # how far, at most, from the '=' or ':' of a name
-_LONGEST_NAME = cython.declare(cython.Py_ssize_t, 12)  # one letter more than white-space has
+_LOOKED_BACK = cython.declare(Py_ssize_t, 11)  # how far, at most, from the '=' or ':' of a name
+_LONGEST_NAME = cython.declare(Py_ssize_t, 12)  # one letter more than white-space has
 
 
 @cython.cfunc
 @cython.inline
-def entity_width(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
+def entity_width(html: num.UInts, i: Py_ssize_t, n: Py_ssize_t) -> Py_ssize_t:
     """How long the entity at `i` is: the serialiser writes &amp; &lt; &gt; &nbsp; only (else 1)."""
     if i + 3 >= n:
         return 1
@@ -64,16 +58,14 @@ def entity_width(
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _stand(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, a: cython.uint, b: cython.uint, c: cython.uint
-) -> cython.bint:
+def _stand(html: num.UInts, i: Py_ssize_t, a: cython.uint, b: cython.uint, c: cython.uint) -> cython.bint:
     """Whether these three letters stand at `i`."""
     return html[i] == a and html[i + 1] == b and html[i + 2] == c
 
 
 @cython.cfunc
 @cython.inline
-def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) -> cython.bint:
+def tells_purpose(html: num.UInts, i: Py_ssize_t) -> cython.bint:
     """Whether the '=' at `i` ends the name class, id, role or itemprop (`i` is _LOOKED_BACK at least)."""
     last: cython.uint = html[i - 1]
     before: cython.uint = html[i - 2]
@@ -90,7 +82,7 @@ def tells_purpose(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t) ->
 
 @cython.cfunc
 @cython.inline
-def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.uint:
+def hides(html: num.UInts, i: Py_ssize_t, n: Py_ssize_t) -> cython.uint:
     """The effect of the attribute with its '=' at `i` on its element, as bits: 0 for none.
 
     The bits are _UNSEEN and _UNHEARD; and _STYLED times 1 + one of num.COLLAPSED ... for the white space.
@@ -111,9 +103,7 @@ def hides(html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.
 
 
 @cython.cfunc
-def _of_style(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
-) -> cython.uint:
+def _of_style(html: num.UInts, i: Py_ssize_t, n: Py_ssize_t) -> cython.uint:
     """The effect of the declarations from `i` on: bits, as those of `hides`."""
     found: cython.uint = 0
     while i < n and html[i] != ord('"'):
@@ -129,11 +119,9 @@ def _of_style(
 
 
 @cython.cfunc
-def _white_space(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
-) -> cython.uint:
+def _white_space(html: num.UInts, i: Py_ssize_t, n: Py_ssize_t) -> cython.uint:
     """Which white space the declaration with its ':' at `i` asks for, _UNKNOWN where it is none of that."""
-    j: cython.Py_ssize_t = i
+    j: Py_ssize_t = i
     while j > 0 and html[j - 1] == ord(" "):
         j -= 1
     if _hash_of_name(html, j - 1, -1, max(j - 1 - _LONGEST_NAME, -1)) != _WHITE_SPACE:
@@ -152,11 +140,9 @@ def _white_space(
 
 
 @cython.cfunc
-def _hash_of_name(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, step: cython.int, end: cython.Py_ssize_t
-) -> cython.uint:
+def _hash_of_name(html: num.UInts, i: Py_ssize_t, step: cython.int, end: Py_ssize_t) -> cython.uint:
     """The hash of the letters and hyphens from `i` on, any case; backwards where the step is -1."""
-    value: cython.uint = _SEED
+    value: cython.uint = num.FNV_SEED
     while i != end:
         c: cython.uint = html[i] | num.SMALL
         if c != ord("-") and not ord("a") <= c <= ord("z"):
@@ -168,9 +154,7 @@ def _hash_of_name(
 
 @cython.cfunc
 @cython.inline
-def _is_unseen(
-    html: cython.const[cython.uint][::1], i: cython.Py_ssize_t, n: cython.Py_ssize_t
-) -> cython.bint:
+def _is_unseen(html: num.UInts, i: Py_ssize_t, n: Py_ssize_t) -> cython.bint:
     """Whether the ':' at `i` of a style stands in display: none or visibility: hidden."""
     before: cython.uint = html[i - 2] | num.SMALL
     first: cython.uint = html[i - 11]  # before "visibility": a hyphen is that of backface-visibility
@@ -219,15 +203,15 @@ class Scan:
     `kept_bits` (groups, hash of the words) and `kept_words` hold what some of them say.
     """
 
-    html: cython.const[cython.uint][::1]
-    properties: cython.const[cython.uchar][::1]
-    slots: cython.const[cython.uint][::1]
-    slot_tags: cython.const[cython.short][::1]
-    tag_flags: cython.const[cython.ushort][::1]
-    tag_levels: cython.const[cython.uchar][::1]
-    tag_masks: cython.const[cython.ulonglong][::1]
-    word_slots: cython.const[cython.uint][::1]
-    word_groups: cython.const[cython.uchar][::1]
+    html: num.UInts
+    properties: num.Bytes
+    slots: num.UInts
+    slot_tags: num.Int16s
+    tag_flags: num.UInt16s
+    tag_levels: num.Bytes
+    tag_masks: num.UInt64s
+    word_slots: num.UInts
+    word_groups: num.Bytes
     stack: cython.int[:, ::1]
     stack_masks: cython.ulonglong[::1]
     stack_paths: cython.ulonglong[:, ::1]
@@ -243,19 +227,19 @@ class Scan:
     kept_values: cython.int[:, ::1]
     kept_bits: cython.ulonglong[:, ::1]
     kept_words: cython.uint[:, ::1]
-    n: cython.Py_ssize_t
-    most_words: cython.Py_ssize_t
+    n: Py_ssize_t
+    most_words: Py_ssize_t
     hidden: cython.ulonglong
     img_mask: cython.ulonglong
     # Of the tag at hand: groups of its words, a hash of them, the white space it asks for plus 1 (0: none).
     groups: cython.ulonglong
     classes: cython.ulonglong
     styled: cython.uint
-    n_words: cython.Py_ssize_t  # in name_words, those of the tag at hand included
+    n_words: Py_ssize_t  # in name_words, those of the tag at hand included
     # Of the place reached: what `_add_block` writes.
-    n_blocks: cython.Py_ssize_t
-    n_text: cython.Py_ssize_t
-    depth: cython.Py_ssize_t
+    n_blocks: Py_ssize_t
+    n_text: Py_ssize_t
+    depth: Py_ssize_t
     space: cython.bint
     new_paragraph: cython.bint
     mask: cython.ulonglong
@@ -290,14 +274,14 @@ class Scan:
         self.hidden = cython.cast(cython.ulonglong, 1) << hidden_group
         self.img_mask = img_mask
 
-    def run(self, n: cython.Py_ssize_t) -> tuple[int, int, int, int]:
+    def run(self, n: Py_ssize_t) -> tuple[int, int, int, int]:
         """How many blocks, block-level and named elements there are, and the length of `text`.
 
         Read are the first n code points of `html`. -1 blocks: there is no room for as many `<`.
         """
-        i: cython.Py_ssize_t = 0
-        n_tags: cython.Py_ssize_t = 0
-        most_tags: cython.Py_ssize_t = self.stack_masks.shape[0] - 1
+        i: Py_ssize_t = 0
+        n_tags: Py_ssize_t = 0
+        most_tags: Py_ssize_t = self.stack_masks.shape[0] - 1
         self._begin(n)
         while i < n:
             if self.html[i] != ord("<"):
@@ -310,7 +294,7 @@ class Scan:
         return self.n_blocks, self.n_parent_block, self.n_named, self.n_text
 
     @cython.cfunc
-    def _begin(self, n: cython.Py_ssize_t) -> cython.void:
+    def _begin(self, n: Py_ssize_t) -> cython.void:
         self.n = n
         self.most_words = n // num.POINTS_PER_WORD + 1
         self.n_words = self.n_blocks = self.n_text = self.depth = 0
@@ -332,11 +316,11 @@ class Scan:
     # --- text ------------------------------------------------------------------------------------
 
     @cython.cfunc
-    def _text_run(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def _text_run(self, i: Py_ssize_t) -> Py_ssize_t:
         """Decodes the run of text at `i`, up to the next '<': a block, unless it is white space alone."""
-        n: cython.Py_ssize_t = self.n
-        start: cython.Py_ssize_t = i
-        k: cython.Py_ssize_t = self.n_text
+        n: Py_ssize_t = self.n
+        start: Py_ssize_t = i
+        k: Py_ssize_t = self.n_text
         while i < n and (self.html[i] == ord(" ") or self.html[i] == ord("\n")):
             i += 1
         if i > start:
@@ -375,10 +359,8 @@ class Scan:
         return c < num.N_CODE_POINTS and (self.properties[c] & num.CLASS_MASK) == num.WHITE
 
     @cython.cfunc
-    def _add_block(
-        self, start: cython.Py_ssize_t, end: cython.Py_ssize_t, text_end: cython.Py_ssize_t
-    ) -> cython.void:
-        block: cython.Py_ssize_t = self.n_blocks
+    def _add_block(self, start: Py_ssize_t, end: Py_ssize_t, text_end: Py_ssize_t) -> cython.void:
+        block: Py_ssize_t = self.n_blocks
         if self.new_paragraph or self.split_br > 1:
             self.paragraph += 1
             self.new_paragraph = False
@@ -416,11 +398,11 @@ class Scan:
     # --- tags ------------------------------------------------------------------------------------
 
     @cython.cfunc
-    def _tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def _tag(self, i: Py_ssize_t) -> Py_ssize_t:
         """Reads the tag whose '<' is before `i`, to its '>', which the serialiser escapes everywhere else."""
-        n: cython.Py_ssize_t = self.n
+        n: Py_ssize_t = self.n
         closing: cython.bint = i < n and self.html[i] == ord("/")
-        name_hash: cython.uint = _SEED
+        name_hash: cython.uint = num.FNV_SEED
         if closing:
             i += 1
         name_start = i
@@ -464,16 +446,16 @@ class Scan:
         return i
 
     @cython.cfunc
-    def _after_tag(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def _after_tag(self, i: Py_ssize_t) -> Py_ssize_t:
         while i < self.n and self.html[i] != ord(">"):
             i += 1
         return i + 1
 
     @cython.cfunc
-    def _attributes(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def _attributes(self, i: Py_ssize_t) -> Py_ssize_t:
         """Reads the attributes from `i` on; just past the tag's '>'. Sets the fields of the tag at hand."""
-        n: cython.Py_ssize_t = self.n
-        stray: cython.Py_ssize_t = -1
+        n: Py_ssize_t = self.n
+        stray: Py_ssize_t = -1
         self.groups = 0
         self.classes = 0
         self.styled = 0
@@ -504,7 +486,7 @@ class Scan:
 
     @cython.cfunc
     @cython.inline
-    def _value_end(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def _value_end(self, i: Py_ssize_t) -> Py_ssize_t:
         """Where the quote is that ends the value at `i`; n: nowhere."""
         while i + 3 < self.n and (
             (self.html[i] != ord('"'))
@@ -518,16 +500,16 @@ class Scan:
         return i
 
     @cython.cfunc
-    def _words_of_value(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+    def _words_of_value(self, start: Py_ssize_t, end: Py_ssize_t) -> cython.void:
         """Reads the words of a value; those of a value that was read before are cached."""
-        length: cython.Py_ssize_t = end - start
-        first: cython.Py_ssize_t = self.n_words
+        length: Py_ssize_t = end - start
+        first: Py_ssize_t = self.n_words
         groups: cython.ulonglong = self.groups
         if length == 0 or self.classes or first > self.named_elements[num.NAMED_END, self.n_named]:
             self._words(start, end)
             return
         # A hash of the length and of five code points, each with a factor of its own.
-        slot: cython.Py_ssize_t = length + self.html[start] + 3 * self.html[start + length // 4]
+        slot: Py_ssize_t = length + self.html[start] + 3 * self.html[start + length // 4]
         slot += 7 * self.html[start + length // 2] + 31 * self.html[end - 1 - length // 4]
         slot = (slot + 61 * self.html[end - 1]) & (self.kept_values.shape[0] - 1)
         if self.kept_values[slot, num.KEPT_LENGTH] == length:
@@ -553,18 +535,16 @@ class Scan:
 
     @cython.cfunc
     @cython.inline
-    def _is_same(
-        self, one: cython.Py_ssize_t, other: cython.Py_ssize_t, length: cython.Py_ssize_t
-    ) -> cython.bint:
+    def _is_same(self, one: Py_ssize_t, other: Py_ssize_t, length: Py_ssize_t) -> cython.bint:
         """Whether the same code points stand at two places."""
         if cython.compiled:
             return memcmp(cython.address(self.html[one]), cython.address(self.html[other]), 4 * length) == 0
         return self.html[one : one + length] == self.html[other : other + length]
 
     @cython.cfunc
-    def _words(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+    def _words(self, i: Py_ssize_t, end: Py_ssize_t) -> cython.void:
         """Reads the words of a value."""
-        word: cython.uint = _SEED
+        word: cython.uint = num.FNV_SEED
         before: cython.uint = 0
         was_small: cython.bint = False
         while i <= end:
@@ -578,8 +558,8 @@ class Scan:
                 word = num.hashed(word, c | num.SMALL if c < num.N_ASCII else c)
                 i += 1
                 continue
-            if word != _SEED:
-                self.classes = ((self.classes ^ word) * _PRIME) & _ALL_BITS
+            if word != num.FNV_SEED:
+                self.classes = ((self.classes ^ word) * num.FNV_64_PRIME) & num.ALL_64_BITS
                 slot = num.place(self.word_slots, word)
                 if self.word_slots[slot]:
                     self.groups |= cython.cast(cython.ulonglong, 1) << self.word_groups[slot]
@@ -587,7 +567,7 @@ class Scan:
                 if before:  # `entry-content` is neither an entry nor content
                     self._add_word(num.hashed(before, word))
                 before = word
-                word = _SEED
+                word = num.FNV_SEED
             was_small = False
             if c == ord('"'):
                 break
@@ -600,8 +580,8 @@ class Scan:
     @cython.inline
     def _add_word(self, word: cython.uint) -> cython.void:
         """Adds a word to those of the tag at hand, once, if there is room for it."""
-        first: cython.Py_ssize_t = self.named_elements[num.NAMED_END, self.n_named]
-        k: cython.Py_ssize_t = first
+        first: Py_ssize_t = self.named_elements[num.NAMED_END, self.n_named]
+        k: Py_ssize_t = first
         while k < self.n_words and self.name_words[k] != word:
             k += 1
         if k == self.n_words and k < first + self.kept_words.shape[1] and k < self.most_words:
@@ -633,7 +613,7 @@ class Scan:
 
     @cython.cfunc
     def _push(self, tag: cython.int, name_hash: cython.uint) -> cython.void:
-        depth: cython.Py_ssize_t = self.depth
+        depth: Py_ssize_t = self.depth
         self.stack[depth, num.STACK_TAG] = tag
         self.stack[depth, num.STACK_DIV] = self.div
         self.stack[depth, num.STACK_TD] = self.td
@@ -660,9 +640,9 @@ class Scan:
             self.named_elements[num.NAMED_AROUND, self.n_named] = self.named
             self.named_elements[num.NAMED_END, self.n_named] = cython.cast(cython.int, self.n_words)
             self.named = self.n_named
-        self.path = ((self.path ^ name_hash) * _PRIME) & _ALL_BITS
+        self.path = ((self.path ^ name_hash) * num.FNV_64_PRIME) & num.ALL_64_BITS
         classes = self.classes if depth >= _N_OUTER else 0
-        self.class_path = ((self.class_path ^ name_hash ^ classes) * _PRIME) & _ALL_BITS
+        self.class_path = ((self.class_path ^ name_hash ^ classes) * num.FNV_64_PRIME) & num.ALL_64_BITS
 
     @cython.cfunc
     def _set_white_space(self, flags: cython.int) -> cython.void:
@@ -682,7 +662,7 @@ class Scan:
     @cython.cfunc
     def _close(self, flags: cython.int) -> cython.void:
         """Leaves the innermost element: what held outside holds again."""
-        depth: cython.Py_ssize_t = self.depth - 1
+        depth: Py_ssize_t = self.depth - 1
         self.depth = depth
         if flags & num.TAG_BLOCK_LEVEL:
             self.elements[num.ELEMENTS_LAST_INSIDE, self.parent_block] = self.n_parent_block

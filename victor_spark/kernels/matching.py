@@ -13,6 +13,7 @@ instead of O(page · gold). Cython pure Python mode.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -22,8 +23,8 @@ _NO_ROW = cython.declare(cython.int, -2)  # of no page word, nor the one before 
 
 @cython.ccall
 def match(
-    a: cython.const[cython.int][::1],
-    b: cython.const[cython.int][::1],
+    a: num.Ints,
+    b: num.Ints,
     root: cython.int[::1],
     states: cython.int[:, ::1],
     edges: cython.int[:, ::1],
@@ -118,10 +119,10 @@ def _with_parts(
 
 @cython.cfunc
 def _runs(
-    short: cython.const[cython.int][::1],
+    short: num.Ints,
     s_low: cython.int,
     s_high: cython.int,
-    other: cython.const[cython.int][::1],
+    other: num.Ints,
     o_low: cython.int,
     o_high: cython.int,
     root: cython.int[::1],
@@ -175,7 +176,7 @@ def _runs(
 
 @cython.cfunc
 def _build(
-    text: cython.const[cython.int][::1],
+    text: num.Ints,
     low: cython.int,
     high: cython.int,
     root: cython.int[::1],
@@ -287,9 +288,9 @@ def _target(
 
 @cython.ccall
 def align(
-    page: cython.const[cython.int][::1],
-    first: cython.const[cython.int][::1],
-    positions: cython.const[cython.int][::1],
+    page: num.Ints,
+    first: num.Ints,
+    positions: num.Ints,
     pair_rows: cython.int[::1],
     links: cython.int[::1],
     thresholds: cython.int[:, ::1],
@@ -303,7 +304,7 @@ def align(
     `positions[first[w]:first[w + 1]]`. Work space with any content: `pair_rows` and `links` (n pairs),
     `thresholds` (2, n_gold + 2), `runs` (3, n_gold).
     """
-    n_page: cython.Py_ssize_t = page.shape[0]
+    n_page: Py_ssize_t = page.shape[0]
     n_pairs: cython.int = 0
     best: cython.int = 0
 

@@ -10,9 +10,8 @@ bits). Collisions go to the next slot.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
-
-from victor_spark.kernels.num import ALL_64_BITS, GOLDEN
 
 num.check()
 
@@ -32,15 +31,12 @@ LEAF = 1
 """Of a trie's node: no n-gram goes on from here."""
 
 MAX_LANGUAGES = 255
-_GOLDEN = cython.declare(cython.ulonglong, GOLDEN)
-_AT_ONCE = cython.declare(cython.Py_ssize_t, 64)  # trigrams that are looked up together
+_AT_ONCE = cython.declare(Py_ssize_t, 64)  # trigrams that are looked up together
 assert _AT_ONCE == 64  # the size of arrays
 
 
 @cython.ccall
-def fold(
-    text: cython.const[cython.uint][::1], table: cython.const[cython.uint][::1], folded: cython.uint[::1]
-) -> cython.bint:
+def fold(text: num.UInts, table: num.UInts, folded: cython.uint[::1]) -> cython.bint:
     """Fills `folded` with letters and marks in lower case and spaces; True where NFC is in doubt."""
     space: cython.uint = SPACE
     not_composed: cython.uint = NOT_COMPOSED
@@ -59,9 +55,9 @@ def fold(
 @cython.exceptval(check=False)
 def mixed(a: cython.ulonglong, b: cython.ulonglong, c: cython.ulonglong) -> cython.ulonglong:
     """A 64-bit hash of three code points, or of (node + 1, 0, code point)."""
-    key = ((a << 42) | (b << 21) | c) * _GOLDEN
+    key = ((a << 42) | (b << 21) | c) * num.GOLDEN
     if not cython.compiled:
-        key &= ALL_64_BITS
+        key &= num.ALL_64_BITS
     key ^= key >> 32
     return key
 
@@ -77,7 +73,7 @@ def alone(c: cython.uint) -> cython.bint:
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _found(slots: cython.const[cython.ulonglong][::1], key: cython.ulonglong) -> cython.ulonglong:
+def _found(slots: num.UInt64s, key: cython.ulonglong) -> cython.ulonglong:
     """The slot of an n-gram with this hash, 0 for none."""
     mask: cython.ulonglong = slots.shape[0] - 1
     at: cython.ulonglong = key & mask
@@ -90,10 +86,7 @@ def _found(slots: cython.const[cython.ulonglong][::1], key: cython.ulonglong) ->
 
 @cython.ccall
 def insert(
-    slots: cython.ulonglong[::1],
-    grams: cython.const[cython.uint][:, ::1],
-    first_entry: cython.const[cython.uint][::1],
-    n_entries: cython.const[cython.uint][::1],
+    slots: cython.ulonglong[::1], grams: num.UIntRows, first_entry: num.UInts, n_entries: num.UInts
 ) -> cython.void:
     """Puts n-grams (rows of three numbers, all different) into an empty table."""
     mask: cython.ulonglong = slots.shape[0] - 1
@@ -109,12 +102,12 @@ def insert(
 
 @cython.ccall
 def score_trigrams(
-    text: cython.const[cython.uint][::1],
-    folding: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    slots: cython.const[cython.ulonglong][::1],
-    entries: cython.const[cython.ushort][::1],
+    text: num.UInts,
+    folding: num.UInts,
+    starts: num.Ints,
+    ends: num.Ints,
+    slots: num.UInt64s,
+    entries: num.UInt16s,
     most_letters: cython.int,
     gains: cython.int[:, ::1],
     n_letters: cython.int[::1],
@@ -171,11 +164,11 @@ def score_trigrams(
 @cython.cfunc
 def _add_gains(
     keys: cython.p_ulonglong,
-    n_keys: cython.Py_ssize_t,
-    slots: cython.const[cython.ulonglong][::1],
-    entries: cython.const[cython.ushort][::1],
+    n_keys: Py_ssize_t,
+    slots: num.UInt64s,
+    entries: num.UInt16s,
     gains: cython.int[:, ::1],
-    segment: cython.Py_ssize_t,
+    segment: Py_ssize_t,
 ) -> cython.void:
     """Adds the entries of _AT_ONCE trigrams at most, so that the waits for memory overlap."""
     found = cython.declare(cython.ulonglong[64])
@@ -192,19 +185,19 @@ def _add_gains(
             continue
         gains[segment, heads[m] >> num.LANGUAGE_AT] += heads[m] & num.GAIN_MASK
         first = (found[m] >> num.ENTRIES_AT) & num.ENTRIES_MASK
-        for k in range(first + 1, first + cython.cast(cython.Py_ssize_t, found[m] & num.COUNT_MASK)):
+        for k in range(first + 1, first + cython.cast(Py_ssize_t, found[m] & num.COUNT_MASK)):
             entry = entries[k]
             gains[segment, entry >> num.LANGUAGE_AT] += entry & num.GAIN_MASK
 
 
 @cython.ccall
 def rank_distances(
-    text: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    slots: cython.const[cython.ulonglong][::1],
-    roots: cython.const[cython.ulonglong][::1],
-    ranks: cython.const[cython.uchar][:, ::1],
+    text: num.UInts,
+    starts: num.Ints,
+    ends: num.Ints,
+    slots: num.UInt64s,
+    roots: num.UInt64s,
+    ranks: num.ByteRows,
     most_letters: cython.int,
     counts: cython.int[::1],
     seen: cython.int[::1],
@@ -262,11 +255,11 @@ def rank_distances(
 
 @cython.cfunc
 def _count(
-    text: cython.const[cython.uint][::1],
-    start: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
-    slots: cython.const[cython.ulonglong][::1],
-    roots: cython.const[cython.ulonglong][::1],
+    text: num.UInts,
+    start: Py_ssize_t,
+    end: Py_ssize_t,
+    slots: num.UInt64s,
+    roots: num.UInt64s,
     most_letters: cython.int,
     counts: cython.int[::1],
     seen: cython.int[::1],
@@ -277,7 +270,7 @@ def _count(
     n_roots: cython.uint = cython.cast(cython.uint, roots.shape[0])
     n: cython.int = 0
     n_seen: cython.int = 0
-    i: cython.Py_ssize_t = start - 1  # the space before the text
+    i: Py_ssize_t = start - 1  # the space before the text
     while i < end and n <= most_letters:
         c = text[i] if i >= start else space
         if c != space:

@@ -1,6 +1,7 @@
 """The numbers that kernels share, by name: rows of columns and features, flags, classes of characters.
 
-Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd.
+Kernels take them from here uncompiled. Compiled, they are constants of C: setup.py writes them to num.pxd,
+with the types of arrays that kernels only read (num.Ints, num.IntRows, …: victor_html.num.ARRAYS).
 """
 
 from collections.abc import Iterable
@@ -11,7 +12,12 @@ from victor_html import elements
 from victor_html import num as parser
 from victor_spark import blocks, scripts
 
-FNV_PRIME: Final = elements.FNV_PRIME
+FNV_SEED, FNV_PRIME = elements.FNV_SEED, elements.FNV_PRIME
+FNV_64_SEED, FNV_64_PRIME = 0xCBF29CE484222325, 0x100000001B3
+"""Of the hash FNV-1a of 32 and of 64 bits."""
+GOLDEN, MIXER = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
+"""Odd numbers: to multiply by one spreads a number over the higher bits. GOLDEN: 2**64 / the golden ratio."""
+ALL_64_BITS: Final = 0xFFFFFFFFFFFFFFFF
 OTHER, LETTER, DIGIT, PUNCTUATION, WHITE = range(5)
 """Classes of characters: the low three bits of their properties (CLASS_MASK). Flags stand above them."""
 CLASS_MASK: Final = 7
@@ -241,19 +247,10 @@ NUMBERS: Final = parser.named(
     {f"LOOKS_{name.upper()}": 1 << bit for bit, name in enumerate(LOOKS)},
     numbered("CENSUS_", ("replaced", "controls", "high", "read_twice", "begun")),
 )
-globals().update(NUMBERS)
+globals().update(NUMBERS, **dict.fromkeys(parser.ARRAYS, memoryview))
 
 check, hashed, place = parser.check, parser.hashed, parser.place
 compiled_with = partial(parser.compiled_with, numbers=NUMBERS)
-
-# Of 64 bits: too many for a constant of C by Cython, so that kernels take these as variables.
-FNV_64_SEED: Final = 0xCBF29CE484222325
-FNV_64_PRIME: Final = 0x100000001B3
-"""Of the 64-bit FNV-1a hash."""
-GOLDEN: Final = 0x9E3779B97F4A7C15
-MIXER: Final = 0xD6E8FEB86659FD93
-"""Odd numbers: to multiply by one spreads a number over the higher bits. GOLDEN: 2**64 / the golden ratio."""
-ALL_64_BITS: Final = 0xFFFFFFFFFFFFFFFF
 
 
 def spread(code: int, key: int) -> int:

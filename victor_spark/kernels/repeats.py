@@ -5,6 +5,7 @@ string crosses it. Cython pure Python mode.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -15,16 +16,16 @@ _DIFFER = cython.declare(cython.int, -2)
 
 @cython.ccall
 def classes(
-    symbols: cython.const[cython.int][::1],
-    suffixes: cython.const[cython.int][::1],
-    lcp: cython.const[cython.int][::1],
-    documents: cython.const[cython.int][::1],
+    symbols: num.Ints,
+    suffixes: num.Ints,
+    lcp: num.Ints,
+    documents: num.Ints,
     least_length: cython.int,
     least_documents: cython.int,
     last: cython.int[::1],
     stack: cython.int[:, ::1],
     found: cython.int[:, ::1],
-) -> cython.Py_ssize_t:
+) -> Py_ssize_t:
     """Finds the maximal repeats that are long and frequent enough (Yamamoto and Church); returns how many.
 
     A maximal repeat has more occurrences than any longer string around it. Rows of `found`: first and last
@@ -32,9 +33,9 @@ def classes(
     what each suffix shares with the next (0 for the last); `documents`: each position's document; `last`: -1
     a document; `stack` has four rows, one column per level of nesting (at most the longest repeat + 2).
     """
-    n: cython.Py_ssize_t = suffixes.shape[0]
+    n: Py_ssize_t = suffixes.shape[0]
     top: cython.int = 0
-    n_found: cython.Py_ssize_t = 0
+    n_found: Py_ssize_t = 0
     # Open intervals of the LCP array. Rows of the stack: first place, length, suffixes of a document that is
     # there already, and the symbol before all occurrences.
     stack[num.OPEN_FIRST, 0] = 0
@@ -90,11 +91,11 @@ def classes(
 
 @cython.ccall
 def standing(
-    found: cython.const[cython.int][:, ::1],
-    suffixes: cython.const[cython.int][::1],
-    documents: cython.const[cython.int][::1],
-    edges: cython.const[cython.uchar][::1],
-    n_tokens: cython.const[cython.int][::1],
+    found: num.IntRows,
+    suffixes: num.Ints,
+    documents: num.Ints,
+    edges: num.Bytes,
+    n_tokens: num.Ints,
     stamps: cython.int[:, ::1],
     counts: cython.int[:, ::1],
     shares: cython.double[::1],

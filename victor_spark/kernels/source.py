@@ -8,25 +8,21 @@ on the serialiser's output, where tags are balanced, names are lower case, attri
 import re
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 from victor_html.elements import DROPPED, RAW_TEXT, VOID
 
 num.check()
 
-_STRIDE = cython.declare(cython.Py_ssize_t, 128)  # a loop of fixed length is vectorised
+_STRIDE = cython.declare(Py_ssize_t, 128)  # a loop of fixed length is vectorised
 
 
 @cython.ccall
-def find(
-    source: cython.const[cython.uchar][::1],
-    wanted: cython.const[cython.uchar][::1],
-    apart: cython.Py_ssize_t,
-    i: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+def find(source: num.Bytes, wanted: num.Bytes, apart: Py_ssize_t, i: Py_ssize_t) -> Py_ssize_t:
     """As `bytes.find`, for what begins with a byte and, `apart` from it, another that is rare there."""
-    length: cython.Py_ssize_t = wanted.shape[0]
-    last: cython.Py_ssize_t = source.shape[0] - length
+    length: Py_ssize_t = wanted.shape[0]
+    last: Py_ssize_t = source.shape[0] - length
     first: cython.uchar = wanted[0]
     second: cython.uchar = wanted[apart]
     while i <= last:
@@ -46,10 +42,10 @@ def find(
 
 
 @cython.ccall
-def is_utf8(source: cython.const[cython.uchar][::1]) -> cython.bint:
+def is_utf8(source: num.Bytes) -> cython.bint:
     """Whether Python decodes the source as UTF-8: no surrogates, nothing past U+10FFFF."""
-    n: cython.Py_ssize_t = source.shape[0]
-    i: cython.Py_ssize_t = 0
+    n: Py_ssize_t = source.shape[0]
+    i: Py_ssize_t = 0
     is_wrong: cython.uchar = 0
     while i < n and not is_wrong:
         end = i + _STRIDE if i + _STRIDE <= n else n
@@ -93,10 +89,10 @@ def drop_textless(html: str, cuts: list[tuple[int, int, int]] | None = None) -> 
     `xmp` and `plaintext`, whose text is serialised unescaped, become an escaped `pre`. `cuts`, where given,
     gets (offset in what is returned, start, end in `html`) of everything dropped.
     """
-    n: cython.Py_ssize_t = len(html)
-    done: cython.Py_ssize_t = 0
-    n_kept: cython.Py_ssize_t = 0
-    start: cython.Py_ssize_t = html.find("<")
+    n: Py_ssize_t = len(html)
+    done: Py_ssize_t = 0
+    n_kept: Py_ssize_t = 0
+    start: Py_ssize_t = html.find("<")
     kept: list[str] = []
     while 0 <= start < n - 3:
         first: cython.uint = ord(html[start + 1])
@@ -155,10 +151,10 @@ def _is_common(first: cython.uint, second: cython.uint) -> cython.bint:
 
 
 @cython.cfunc
-def _name(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> str:
+def _name(html: str, start: Py_ssize_t, n: Py_ssize_t) -> str:
     """The tag name at `start`, empty when it is longer than any that matters."""
-    i: cython.Py_ssize_t = start + 1
-    stop: cython.Py_ssize_t = min(n, start + 12)
+    i: Py_ssize_t = start + 1
+    stop: Py_ssize_t = min(n, start + 12)
     while i < stop:
         c: cython.uint = ord(html[i])
         if c == ord(">") or c == ord(" ") or c == ord("/"):
@@ -168,25 +164,23 @@ def _name(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t) -> str:
 
 
 @cython.cfunc
-def _after_tag(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def _after_tag(html: str, start: Py_ssize_t) -> Py_ssize_t:
     """Just past the tag's '>'."""
-    end: cython.Py_ssize_t = html.find(">", start)
+    end: Py_ssize_t = html.find(">", start)
     return len(html) if end < 0 else end + 1
 
 
 @cython.cfunc
-def _after_raw_text(
-    html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str
-) -> cython.Py_ssize_t:
+def _after_raw_text(html: str, start: Py_ssize_t, n: Py_ssize_t, name: str) -> Py_ssize_t:
     """Just past the end tag of the raw-text element at `start`."""
     closing: str = "</" + name + ">"
-    end: cython.Py_ssize_t = html.find(closing, start)
+    end: Py_ssize_t = html.find(closing, start)
     if name == "script" and end >= 0 and html.find("<!--", start, end) >= 0:
         end = _end_of_script(html, start + len(closing) - 1)
     return n if end < 0 else end + len(closing)
 
 
-def _end_of_script(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+def _end_of_script(html: str, start: Py_ssize_t) -> Py_ssize_t:
     """Where the script's own end tag is: one that follows `<!-- <script` belongs to its text."""
     escaped: cython.bint = False
     nested: cython.bint = False
@@ -206,14 +200,14 @@ def _end_of_script(html: str, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
 
 
 @cython.cfunc
-def _after_element(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str) -> cython.Py_ssize_t:
+def _after_element(html: str, start: Py_ssize_t, n: Py_ssize_t, name: str) -> Py_ssize_t:
     """Just past the end tag that closes the element at `start`, elements of its name nested or not.
 
     Tags inside comments and raw text are no tags.
     """
     closing: str = "</" + name + ">"
-    depth: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t = start
+    depth: Py_ssize_t = 0
+    i: Py_ssize_t = start
     while 0 <= i < n - 1:
         if html[i + 1] == "/":
             if html.startswith(closing, i):
@@ -238,12 +232,10 @@ def _after_element(html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, na
 
 
 @cython.cfunc
-def _after_verbatim(
-    html: str, start: cython.Py_ssize_t, n: cython.Py_ssize_t, name: str, kept: list[str]
-) -> cython.Py_ssize_t:
+def _after_verbatim(html: str, start: Py_ssize_t, n: Py_ssize_t, name: str, kept: list[str]) -> Py_ssize_t:
     """Appends the element at `start` as an escaped `pre`; just past its end."""
-    inside: cython.Py_ssize_t = _after_tag(html, start)
-    end: cython.Py_ssize_t = html.find("</" + name + ">", inside)
+    inside: Py_ssize_t = _after_tag(html, start)
+    end: Py_ssize_t = html.find("</" + name + ">", inside)
     if name == "plaintext":  # nothing ends it but the page
         end = html.rfind("</plaintext>", inside)
     if end < 0:

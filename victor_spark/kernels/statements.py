@@ -1,6 +1,7 @@
 """Finds the tags that state facts about the page: title, author, date, JSON-LD. Cython pure Python mode."""
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -49,8 +50,8 @@ _DATE = cython.declare(cython.uint, int.from_bytes(b"date", "big"))
 
 @cython.ccall
 def statements(
-    source: cython.const[cython.uchar][::1],
-    words: cython.const[cython.ulonglong][::1],
+    source: num.Bytes,
+    words: num.UInt64s,
     names: cython.const[cython.ulonglong][:, :, ::1],
     found: cython.int[:, ::1],
     counts: cython.int[::1],
@@ -65,8 +66,8 @@ def statements(
     an incomplete last one; `names`: NAMES. At most MOST tags of a kind are reported: `found` needs MOST rows
     for each kind and one for the tag that is read, and `counts` N_KINDS zeros.
     """
-    n: cython.Py_ssize_t = source.shape[0]
-    i: cython.Py_ssize_t = 0
+    n: Py_ssize_t = source.shape[0]
+    i: Py_ssize_t = 0
     while True:
         i = _next(source, words, i, ord("<"))
         if i >= n:
@@ -86,7 +87,7 @@ def statements(
             i += 1
         row = _row(names, name, _N_KINDS) if _FIRST >> (source[begin + 1] & 31) & 1 else -1
         kind: cython.int = 0 if row < 0 else cython.cast(cython.int, names[_N_KINDS, row, num.NAME_RANK])
-        place: cython.Py_ssize_t = kind * _MOST + counts[kind] if counts[kind] < _MOST else _N_KINDS * _MOST
+        place: Py_ssize_t = kind * _MOST + counts[kind] if counts[kind] < _MOST else _N_KINDS * _MOST
         found[place, num.STATED_START] = begin
         for column in range(num.STATED_RANK, found.shape[1]):
             found[place, column] = 0
@@ -110,16 +111,16 @@ def statements(
 
 @cython.cfunc
 def _attributes(
-    source: cython.const[cython.uchar][::1],
-    words: cython.const[cython.ulonglong][::1],
+    source: num.Bytes,
+    words: num.UInt64s,
     names: cython.const[cython.ulonglong][:, :, ::1],
-    i: cython.Py_ssize_t,
+    i: Py_ssize_t,
     kind: cython.int,
     found: cython.int[:, ::1],
-    place: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    place: Py_ssize_t,
+) -> Py_ssize_t:
     """Puts the values of a tag's attributes, from `i` on, in found[place]; where the tag's `>` is."""
-    n: cython.Py_ssize_t = source.shape[0]
+    n: Py_ssize_t = source.shape[0]
     while True:
         name: cython.ulonglong = 0
         is_end: cython.bint = True  # of a name
@@ -150,7 +151,7 @@ def _attributes(
         if row < 0 or start == end:
             continue
         rank = cython.cast(cython.int, names[kind, row, num.NAME_RANK])
-        pair = num.STATED_FIRST + 2 * cython.cast(cython.Py_ssize_t, names[kind, row, num.NAME_PAIR])
+        pair = num.STATED_FIRST + 2 * cython.cast(Py_ssize_t, names[kind, row, num.NAME_PAIR])
         is_higher: cython.bint = pair == num.STATED_FIRST and rank > found[place, num.STATED_RANK]
         if found[place, pair] == 0 or is_higher:
             if kind or _has_mark(source, start, end, rank > _HREF):
@@ -163,7 +164,7 @@ def _attributes(
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def _are_hyphens(source: cython.const[cython.uchar][::1], i: cython.Py_ssize_t) -> cython.bint:
+def _are_hyphens(source: num.Bytes, i: Py_ssize_t) -> cython.bint:
     """Whether two hyphens stand at `i`, those of a comment."""
     return source[i] == ord("-") and source[i + 1] == ord("-")
 
@@ -187,9 +188,9 @@ def _longer(name: cython.ulonglong, letter: cython.uchar) -> cython.ulonglong:
 @cython.inline
 def _row(
     names: cython.const[cython.ulonglong][:, :, ::1], name: cython.ulonglong, kind: cython.int
-) -> cython.Py_ssize_t:
+) -> Py_ssize_t:
     """The row of names[kind] with a name, or -1."""
-    row: cython.Py_ssize_t = 0
+    row: Py_ssize_t = 0
     while names[kind, row, num.NAME_LETTERS]:
         if names[kind, row, num.NAME_LETTERS] == name:
             return row
@@ -199,15 +200,10 @@ def _row(
 
 @cython.cfunc
 @cython.inline
-def _next(
-    source: cython.const[cython.uchar][::1],
-    words: cython.const[cython.ulonglong][::1],
-    i: cython.Py_ssize_t,
-    c: cython.uchar,
-) -> cython.Py_ssize_t:
+def _next(source: num.Bytes, words: num.UInt64s, i: Py_ssize_t, c: cython.uchar) -> Py_ssize_t:
     """The position of the first character `c` from `i` on, or the end of the source."""
-    n: cython.Py_ssize_t = source.shape[0]
-    word: cython.Py_ssize_t = i >> 3
+    n: Py_ssize_t = source.shape[0]
+    word: Py_ssize_t = i >> 3
     before: cython.ulonglong = (cython.cast(cython.ulonglong, 1) << ((i & 7) << 3)) - 1
     while word < words.shape[0]:
         # The lowest bit set in `found` is the highest one of the first byte that equals `c`.
@@ -215,7 +211,7 @@ def _next(
         found: cython.ulonglong = (other - _ONES) & ~other & _HIGH
         if found:
             below: cython.ulonglong = (found & (~found + 1)) - 1
-            return (word << 3) + cython.cast(cython.Py_ssize_t, ((below & _ONES) * _ONES >> 56) & 255) - 1
+            return (word << 3) + cython.cast(Py_ssize_t, ((below & _ONES) * _ONES >> 56) & 255) - 1
         before = 0
         word += 1
     i = max(i, word << 3)
@@ -225,12 +221,7 @@ def _next(
 
 
 @cython.cfunc
-def _holds(
-    source: cython.const[cython.uchar][::1],
-    i: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
-    word: cython.p_const_char,
-) -> cython.bint:
+def _holds(source: num.Bytes, i: Py_ssize_t, end: Py_ssize_t, word: cython.p_const_char) -> cython.bint:
     """Whether a word (given in lower case) occurs between two positions, in any case."""
     while i < end:
         k = 0
@@ -244,14 +235,10 @@ def _holds(
 
 @cython.cfunc
 def _raw_end(
-    source: cython.const[cython.uchar][::1],
-    words: cython.const[cython.ulonglong][::1],
-    i: cython.Py_ssize_t,
-    name: cython.p_const_char,
-    length: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    source: num.Bytes, words: num.UInt64s, i: Py_ssize_t, name: cython.p_const_char, length: Py_ssize_t
+) -> Py_ssize_t:
     """The start of the end tag of a script or style, or the end of the source."""
-    n: cython.Py_ssize_t = source.shape[0]
+    n: Py_ssize_t = source.shape[0]
     i = _next(source, words, i, ord("<"))
     while i < n and not _holds(source, i, min(i + length, n), name):
         i = _next(source, words, i + 1, ord("<"))
@@ -259,15 +246,10 @@ def _raw_end(
 
 
 @cython.cfunc
-def _has_mark(
-    source: cython.const[cython.uchar][::1],
-    start: cython.Py_ssize_t,
-    end: cython.Py_ssize_t,
-    any_mark: cython.bint,
-) -> cython.bint:
+def _has_mark(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t, any_mark: cython.bint) -> cython.bint:
     """Whether a value holds `author`, or any of the marks; compares the last four letters of a mark first."""
     last: cython.uint = 0
-    i: cython.Py_ssize_t = start
+    i: Py_ssize_t = start
     while i < end:
         last = (last & 0xFFFFFF) << 8 | source[i] | num.SMALL
         i += 1

@@ -5,6 +5,7 @@ without a paragraph break; an element is a block-level element. Cython pure Pyth
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
@@ -25,10 +26,10 @@ _LAST_ELEMENT = cython.declare(cython.int, 2147483647)
 
 @cython.ccall
 def of_elements(
-    places: cython.const[cython.int][:, ::1],
-    sums: cython.const[cython.double][:, ::1],
-    last_inside: cython.const[cython.int][::1],
-    n: cython.Py_ssize_t,
+    places: num.IntRows,
+    sums: num.DoubleRows,
+    last_inside: num.Ints,
+    n: Py_ssize_t,
     table: cython.double[:, ::1],
 ) -> cython.int:
     """Fills `table` (num.ELEMENT_SUMS, n_elements); returns the element with the best score.
@@ -37,8 +38,8 @@ def of_elements(
     directly inside it (the idea of readability): a paragraph counts for the element around its own, and half
     for the next; the share of words in links scales the score down.
     """
-    n_elements: cython.Py_ssize_t = table.shape[1]
-    best: cython.Py_ssize_t = 0
+    n_elements: Py_ssize_t = table.shape[1]
+    best: Py_ssize_t = 0
     for k in range(table.shape[0]):
         for e in range(n_elements):
             table[k, e] = 0.0
@@ -81,15 +82,15 @@ def of_elements(
 
 @cython.ccall
 def of_paragraphs(
-    places: cython.const[cython.int][:, ::1],
-    sums: cython.const[cython.double][:, ::1],
-    elements: cython.const[cython.double][:, ::1],
-    heading_level: cython.const[cython.int][::1],
-    last_inside: cython.const[cython.int][::1],
-    best: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
-    n_blocks: cython.Py_ssize_t,
-    spans: cython.const[cython.double][:, ::1],
+    places: num.IntRows,
+    sums: num.DoubleRows,
+    elements: num.DoubleRows,
+    heading_level: num.Ints,
+    last_inside: num.Ints,
+    best: Py_ssize_t,
+    n: Py_ssize_t,
+    n_blocks: Py_ssize_t,
+    spans: num.DoubleRows,
     scratch: cython.double[:, ::1],
     runs: cython.int[:, ::1],
     rows: cython.float[:, ::1],
@@ -102,7 +103,7 @@ def of_paragraphs(
     """
     all_words: cython.double = elements[num.ELEMENT_WORDS, 0]
     all_plain: cython.double = _own(places, sums, n, n_blocks, scratch, rows)
-    r: cython.Py_ssize_t = num.PARAGRAPH_POSITION + 1
+    r: Py_ssize_t = num.PARAGRAPH_POSITION + 1
     r = _neighbours(sums, num.SUM_WORDS, n, num.WORDS_REACH, rows, r)
     r = _neighbours(scratch, num.SCRATCH_LINKS, n, num.LINKS_REACH, rows, r)
     r = _windows(n, scratch, rows, r)
@@ -138,10 +139,10 @@ def of_paragraphs(
 
 @cython.cfunc
 def _own(
-    places: cython.const[cython.int][:, ::1],
-    sums: cython.const[cython.double][:, ::1],
-    n: cython.Py_ssize_t,
-    n_blocks: cython.Py_ssize_t,
+    places: num.IntRows,
+    sums: num.DoubleRows,
+    n: Py_ssize_t,
+    n_blocks: Py_ssize_t,
     scratch: cython.double[:, ::1],
     rows: cython.float[:, ::1],
 ) -> cython.double:
@@ -165,13 +166,13 @@ def _own(
 
 @cython.cfunc
 def _neighbours(
-    values: cython.const[cython.double][:, ::1],
-    row: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
-    reach: cython.Py_ssize_t,
+    values: num.DoubleRows,
+    row: Py_ssize_t,
+    n: Py_ssize_t,
+    reach: Py_ssize_t,
     rows: cython.float[:, ::1],
-    r: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    r: Py_ssize_t,
+) -> Py_ssize_t:
     """A row for each of the `reach` paragraphs before and after: values[row] of it."""
     for by in range(-reach, reach + 1):
         if by:
@@ -183,8 +184,8 @@ def _neighbours(
 
 @cython.cfunc
 def _windows(
-    n: cython.Py_ssize_t, scratch: cython.double[:, ::1], rows: cython.float[:, ::1], r: cython.Py_ssize_t
-) -> cython.Py_ssize_t:
+    n: Py_ssize_t, scratch: cython.double[:, ::1], rows: cython.float[:, ::1], r: Py_ssize_t
+) -> Py_ssize_t:
     """Two rows for each window: the means of words outside links and of the share of words in links."""
     plain: cython.double = 0.0
     links: cython.double = 0.0
@@ -213,12 +214,12 @@ def _windows(
 
 @cython.cfunc
 def _find_runs(
-    places: cython.const[cython.int][:, ::1],
-    sums: cython.const[cython.double][:, ::1],
-    last_inside: cython.const[cython.int][::1],
-    best: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
-    spans: cython.const[cython.double][:, ::1],
+    places: num.IntRows,
+    sums: num.DoubleRows,
+    last_inside: num.Ints,
+    best: Py_ssize_t,
+    n: Py_ssize_t,
+    spans: num.DoubleRows,
     scratch: cython.double[:, ::1],
     runs: cython.int[:, ::1],
 ) -> cython.void:
@@ -240,7 +241,7 @@ def _find_runs(
         total: cython.double = 0.0
         lowest: cython.double = 0.0
         highest: cython.double = 0.0
-        after_lowest: cython.Py_ssize_t = 0
+        after_lowest: Py_ssize_t = 0
         for p in range(n):  # the run with the highest sum
             if total < lowest:
                 lowest = total
@@ -255,13 +256,13 @@ def _find_runs(
 
 @cython.cfunc
 def _since(
-    places: cython.const[cython.int][:, ::1],
-    heading_level: cython.const[cython.int][::1],
-    n: cython.Py_ssize_t,
+    places: num.IntRows,
+    heading_level: num.Ints,
+    n: Py_ssize_t,
     scratch: cython.double[:, ::1],
     rows: cython.float[:, ::1],
-    r: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    r: Py_ssize_t,
+) -> Py_ssize_t:
     """How many paragraphs back a heading, an h1 and a long paragraph are, and how many ahead a long one."""
     since_heading: cython.float = _FARTHEST
     since_h1: cython.float = _FARTHEST
@@ -286,11 +287,7 @@ def _since(
 
 @cython.cfunc
 def _around(
-    places: cython.const[cython.int][:, ::1],
-    elements: cython.const[cython.double][:, ::1],
-    n: cython.Py_ssize_t,
-    rows: cython.float[:, ::1],
-    r: cython.Py_ssize_t,
+    places: num.IntRows, elements: num.DoubleRows, n: Py_ssize_t, rows: cython.float[:, ::1], r: Py_ssize_t
 ) -> cython.void:
     """The content of each of the elements around a paragraph."""
     all_words: cython.double = max(elements[num.ELEMENT_WORDS, 0], 1.0)
@@ -307,15 +304,15 @@ def _around(
 
 @cython.cfunc
 def _kin(
-    places: cython.const[cython.int][:, ::1],
-    sums: cython.const[cython.double][:, ::1],
-    n: cython.Py_ssize_t,
-    row: cython.Py_ssize_t,
+    places: num.IntRows,
+    sums: num.DoubleRows,
+    n: Py_ssize_t,
+    row: Py_ssize_t,
     all_words: cython.double,
     scratch: cython.double[:, ::1],
     rows: cython.float[:, ::1],
-    r: cython.Py_ssize_t,
-) -> cython.Py_ssize_t:
+    r: Py_ssize_t,
+) -> Py_ssize_t:
     """Four rows from `r` on: how many paragraphs are of the same kin, their mean words, links, share."""
     for p in range(n):
         scratch[num.SCRATCH_KIN_COUNT, p] = 0.0
@@ -338,11 +335,7 @@ def _kin(
 
 @cython.ccall
 def spread(
-    table: cython.const[cython.float][:, ::1],
-    of_block: cython.const[cython.int][::1],
-    page: cython.const[cython.float][::1],
-    first: cython.Py_ssize_t,
-    rows: cython.float[:, ::1],
+    table: num.FloatRows, of_block: num.Ints, page: num.Floats, first: Py_ssize_t, rows: cython.float[:, ::1]
 ) -> cython.void:
     """Copies each row of a table of paragraphs to their blocks, then each number of the page to all blocks.
 

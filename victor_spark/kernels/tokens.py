@@ -10,24 +10,17 @@ in ascending order, are `symbols` at the same places. Cython pure Python mode.
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
-from victor_spark.kernels.num import ALL_64_BITS, FNV_64_PRIME, FNV_64_SEED, GOLDEN, MIXER
-
 num.check()
-
-_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
-_ONE_SEED = cython.declare(cython.ulonglong, FNV_64_SEED)
-_ONE_PRIME = cython.declare(cython.ulonglong, FNV_64_PRIME)
-_TWO_SEED = cython.declare(cython.ulonglong, GOLDEN)
-_TWO_PRIME = cython.declare(cython.ulonglong, MIXER)
 
 
 @cython.ccall
 def bounds(
-    points: cython.const[cython.uint][::1],
-    kinds: cython.const[cython.uchar][::1],
-    divided: cython.const[cython.uchar][:, ::1],
+    points: num.UInts,
+    kinds: num.Bytes,
+    divided: num.ByteRows,
     starts: cython.int[::1],
     ends: cython.int[::1],
     edges: cython.uchar[::1],
@@ -74,9 +67,9 @@ def bounds(
 
 @cython.ccall
 def intern(
-    points: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
+    points: num.UInts,
+    starts: num.Ints,
+    ends: num.Ints,
     keys: cython.ulonglong[:, ::1],
     slots: cython.int[::1],
     secret: cython.ulonglong,
@@ -93,11 +86,11 @@ def intern(
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     n: cython.int = n_known
     for token in range(starts.shape[0]):
-        one = _ONE_SEED
-        two = _TWO_SEED
+        one = num.FNV_64_SEED
+        two = num.GOLDEN
         for i in range(starts[token], ends[token]):
-            one = (one ^ points[i]) * _ONE_PRIME & _ALL_BITS
-            two = (two + points[i]) * _TWO_PRIME & _ALL_BITS
+            one = (one ^ points[i]) * num.FNV_64_PRIME & num.ALL_64_BITS
+            two = (two + points[i]) * num.MIXER & num.ALL_64_BITS
             two = two ^ (two >> 32)
         one = one ^ (one >> 29)
         slot = _mixed(one, two, secret) & mask
@@ -123,17 +116,14 @@ def intern(
 @cython.exceptval(check=False)
 def _mixed(one: cython.ulonglong, two: cython.ulonglong, secret: cython.ulonglong) -> cython.ulonglong:
     """32 bits that depend on all bits of a token's keys and of the secret: its place in the hash table."""
-    mixed: cython.ulonglong = (((one ^ secret) * _TWO_PRIME) ^ two) & _ALL_BITS
-    mixed = ((mixed ^ (mixed >> 32)) * secret) & _ALL_BITS
-    return (((mixed ^ (mixed >> 32)) * _TWO_PRIME) & _ALL_BITS) >> 32
+    mixed: cython.ulonglong = (((one ^ secret) * num.MIXER) ^ two) & num.ALL_64_BITS
+    mixed = ((mixed ^ (mixed >> 32)) * secret) & num.ALL_64_BITS
+    return (((mixed ^ (mixed >> 32)) * num.MIXER) & num.ALL_64_BITS) >> 32
 
 
 @cython.ccall
 def rehash(
-    keys: cython.const[cython.ulonglong][:, ::1],
-    secret: cython.ulonglong,
-    n_known: cython.int,
-    slots: cython.int[::1],
+    keys: num.UInt64Rows, secret: cython.ulonglong, n_known: cython.int, slots: cython.int[::1]
 ) -> cython.void:
     """Fills a larger `slots`, all -1, with the tokens known."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
@@ -146,21 +136,21 @@ def rehash(
 
 @cython.ccall
 def spans(
-    tokens: cython.const[cython.int][::1],
-    edges: cython.const[cython.uchar][::1],
-    set_heads: cython.const[cython.int][::1],
-    set_symbols: cython.const[cython.int][::1],
-    heads: cython.const[cython.int][::1],
-    children: cython.const[cython.int][::1],
-    symbols: cython.const[cython.int][::1],
-    strings: cython.const[cython.int][::1],
-    following: cython.const[cython.int][::1],
-    anchors: cython.const[cython.uchar][::1],
+    tokens: num.Ints,
+    edges: num.Bytes,
+    set_heads: num.Ints,
+    set_symbols: num.Ints,
+    heads: num.Ints,
+    children: num.Ints,
+    symbols: num.Ints,
+    strings: num.Ints,
+    following: num.Ints,
+    anchors: num.Bytes,
     except_from: cython.int,
     last: cython.int[::1],
     stack: cython.int[:, ::1],
     covered: cython.int[::1],
-) -> cython.Py_ssize_t:
+) -> Py_ssize_t:
     """For each token, where the longest match that starts there ends (0: none starts); how many matches.
 
     Token i stands for the symbols of set `tokens[i]`. `strings[v]`: a string that ends at node v, -1:
@@ -169,7 +159,7 @@ def spans(
     Python's `finditer` has it: `last`, a zero a string. Strings numbered `except_from` or higher don't
     count. `stack` has two rows, of nodes + 1 columns.
     """
-    n: cython.Py_ssize_t = 0
+    n: Py_ssize_t = 0
     n_tokens: cython.int = cython.cast(cython.int, tokens.shape[0])
     for start in range(n_tokens):
         covered[start] = 0

@@ -5,24 +5,25 @@ number, and a condition is computed for all blocks at once. Cython pure Python m
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
 num.check()
 assert num.MAX_TREE_DEPTH == 16  # the size of arrays
 assert num.TREES_AT_ONCE == 4  # sums are written out
 
-_WRITTEN_OUT = cython.declare(cython.Py_ssize_t, 6)  # questions that one loop asks
+_WRITTEN_OUT = cython.declare(Py_ssize_t, 6)  # questions that one loop asks
 
 
 @cython.cfunc
 def _leaves(
-    values: cython.const[cython.float][:, ::1],
-    features: cython.const[cython.int][:, ::1],
-    thresholds: cython.const[cython.float][:, ::1],
-    uniform: cython.const[cython.uchar][::1],
-    tree: cython.Py_ssize_t,
+    values: num.FloatRows,
+    features: num.IntRows,
+    thresholds: num.FloatRows,
+    uniform: num.Bytes,
+    tree: Py_ssize_t,
     found: cython.int[:, ::1],
-    row: cython.Py_ssize_t,
+    row: Py_ssize_t,
 ) -> cython.void:
     """Fills found[row] with each block's leaf in one tree: bit d is the result of condition d.
 
@@ -30,13 +31,13 @@ def _leaves(
     most MAX_TREE_DEPTH. `uniform`: the features that have the same value for all blocks.
     """
     n = values.shape[1]
-    n_asked: cython.Py_ssize_t = 0  # conditions on features that differ between blocks
+    n_asked: Py_ssize_t = 0  # conditions on features that differ between blocks
     same: cython.int = 0  # the bits that all blocks have in common
-    at = cython.declare(cython.Py_ssize_t[16])
+    at = cython.declare(Py_ssize_t[16])
     above = cython.declare(cython.float[16])
     bit = cython.declare(cython.int[16])
     for d in range(features.shape[1]):
-        feature: cython.Py_ssize_t = features[tree, d]
+        feature: Py_ssize_t = features[tree, d]
         at[n_asked] = feature
         above[n_asked] = thresholds[tree, d]
         bit[n_asked] = cython.cast(cython.int, d)
@@ -86,10 +87,10 @@ def _leaves(
 
 @cython.ccall
 def add_values(
-    values: cython.const[cython.float][:, ::1],
-    features: cython.const[cython.int][:, ::1],
-    thresholds: cython.const[cython.float][:, ::1],
-    of_leaves: cython.const[cython.float][:, ::1],
+    values: num.FloatRows,
+    features: num.IntRows,
+    thresholds: num.FloatRows,
+    of_leaves: num.FloatRows,
     uniform: cython.uchar[::1],
     scratch: cython.int[:, ::1],
     sums: cython.float[::1],
@@ -100,7 +101,7 @@ def add_values(
     block.
     """
     n = values.shape[1]
-    whole: cython.Py_ssize_t = features.shape[0] // num.TREES_AT_ONCE * num.TREES_AT_ONCE
+    whole: Py_ssize_t = features.shape[0] // num.TREES_AT_ONCE * num.TREES_AT_ONCE
     for feature in range(values.shape[0]):
         n_unlike: cython.int = values[feature, n - 1] != values[feature, 0]
         if n_unlike == 0:

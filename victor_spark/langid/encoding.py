@@ -99,11 +99,11 @@ _SIGNS: Final = re.compile(r"[^\w\s\0-\x7f]+")
 """Removed before the fit is measured: they split misread words, and single letters fit some language."""
 
 
-def problem(text: str, profiles: Profiles, points: UInt32 | None = None) -> str | None:
-    """Why the unchanged text counts as broken, or None. `points`: its code points, if known."""
+def problem(text: str, profiles: Profiles) -> str | None:
+    """Why the unchanged text counts as broken, or None."""
     if text.isascii():
         return None
-    points = code_points(text) if points is None else points
+    points = code_points(text)
     n_replaced, n_controls, n_high, *_ = _census(points)
     return _verdict(points, profiles, n_replaced + n_controls, n_high).problem
 

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from victor_spark.blocks import Blocks
 from victor_spark.langid import encoding, fasttext_model, identify, scores
-from victor_spark.langid.identify import Guess, Identifier
+from victor_spark.langid.identify import Guess
 from victor_spark.langid.labels import iso, resolve
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.repair import Misreading
@@ -58,7 +58,12 @@ def page_identifier(
     known = _expanded(profiles)
     targets = resolve(languages, known.languages) if languages else ()
     loaded = _expanded(profiles, targets) if targets and lid_model is None else known
-    by_fasttext = _fasttext(lid_model) if lid_model is not None else None
+    by_fasttext = None
+    if lid_model is not None:
+        with tempfile.NamedTemporaryFile(prefix="victor-", suffix=".bin") as file:
+            file.write(lid_model)
+            file.flush()
+            by_fasttext = fasttext_model.identifier(Path(file.name))  # fastText reads only files
 
     def look(blocks: Blocks) -> tuple[Blocks, PageLanguage]:
         found = encoding.examined(blocks.text, loaded, blocks.points)
@@ -93,11 +98,3 @@ def _page_language(guess: Guess, targets: tuple[str, ...], blocks: Blocks) -> Pa
     language = iso(guess.language)
     is_target = language in map(iso, targets) or identify.is_among(guess.language, targets)
     return PageLanguage(language, guess.score, is_wanted=not targets or is_target, has_text=has_text)
-
-
-def _fasttext(model: bytes) -> Identifier:
-    """The identifier of a model; fastText reads only files, so the bytes go through a temporary one."""
-    with tempfile.NamedTemporaryFile(prefix="victor-", suffix=".bin") as file:
-        file.write(model)
-        file.flush()
-        return fasttext_model.identifier(Path(file.name))

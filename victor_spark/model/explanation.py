@@ -6,6 +6,7 @@ of the page. Each effect is that of one feature alone; if two features agree, bo
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy as np
 from victor_spark.blocks import OTHER, Blocks, Float32, Float64
 from victor_spark.model import crf, revision
 from victor_spark.model.crf import Model
-from victor_spark.model.decision import n_words
 
 MAX_EFFECTS: Final = 6
 """The number of effects that are reported for a block: the strongest."""
@@ -37,15 +37,15 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The probabilities of blocks after each stage, and the strongest effects in the first and the last.
+    """For each block its score after the trees and after the CRF, and the strongest effects on it.
 
-    `first` are log-odds by the trees before the CRF (None without them), `chain` is the CRF's P(content),
-    `final` the result; one entry a block.
+    `first`: the log-odds by the trees before the CRF, None without them; `chain`: the CRF's P(content).
+    `first_effects` are those on `first`, `last_effects` those on the log-odds by the last trees. In a model
+    without trees, `first_effects` are those on the CRF, and there are no others.
     """
 
     first: Float32 | None
     chain: Float64
-    final: Float64
     first_effects: tuple[tuple[Effect, ...], ...]
     last_effects: tuple[tuple[Effect, ...], ...]
 
@@ -56,14 +56,13 @@ def explain(model: Model, blocks: Blocks) -> Explanation:
     of_chain = crf.chain_marginals(model, values)
     content = 1.0 - of_chain[:, OTHER]
     if model.first is None or model.last is None:
-        effects = _effects(values, model.table.names, lambda rows: _log_odds(model, rows), len(blocks))
-        return Explanation(None, content, content, effects, ((),) * len(blocks))
+        effects = _effects(values, model.table.names, partial(_log_odds, model), len(blocks))
+        return Explanation(None, content, effects, ((),) * len(blocks))
     own, rows = values[:-1], revision.features(blocks, values, of_chain)
     added = (*model.table.names, *revision.ADDED)
     return Explanation(
         first=values[-1],
         chain=content,
-        final=1.0 - revision.revised(model.last, rows, of_chain, n_words(blocks))[:, OTHER],
         first_effects=_effects(own, model.table.names, model.first),
         last_effects=_effects(rows, added, model.last),
     )

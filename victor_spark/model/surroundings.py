@@ -15,25 +15,15 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from victor_spark.blocks import ROWS, Blocks, Float32, Float64, Int32, UInt8, UInt64
-from victor_spark.html.tags import BIT, GROUPS
+from victor_spark.blocks import ROWS, Blocks, Float32, Float64, Int32, UInt8
+from victor_spark.html import tags
 from victor_spark.kernels import KEY, code_points, num, slots, views
 from victor_spark.kernels import blocks as of_blocks
 from victor_spark.kernels import surroundings as kernel
 
-CONTAINERS: Final = (
-    "p", "a", "u", "img", "class-header", "class-bold", "class-italic", "class-list", "class-form",
-    "noscript", "pre", "li", "table", "blockquote", "article", "main", "nav", "aside", "header",
-    "footer", "figure", "figcaption", "dl", "dt", "button", "label", "section", "address", "time",
-)  # fmt: skip
-"""The model's own list of containers: features do not change when html.tags adds or reorders containers."""
-
-HINTS: Final = (
-    "article", "content", "text", "post", "comment", "related", "teaser", "share", "side", "nav",
-    "crumb", "head", "foot", "ad", "consent", "subscribe", "byline", "meta", "tag", "media", "title",
-    "lead", "form", "product", "list", "hidden", "quote", "document",
-)  # fmt: skip
-"""The model's own list of groups of words in class and id (html.tags)."""
+CONTAINERS: Final = tags.CONTAINERS[:29]
+HINTS: Final = tags.GROUPS[:28]
+"""Containers and groups that are features; names added to html.tags later are not: models don't know them."""
 
 SPLITS: Final = {"p": "p", "br": "br", "hr": "hr", "class-inline": "inline", "class-block": "block"}
 CHARACTERS: Final = {
@@ -94,9 +84,6 @@ NAMES: Final = (*_OF_BLOCKS, *_OF_PARAGRAPHS, *_OF_PAGE)
 MOST_TITLE: Final = 512
 """Characters of the title that blocks are compared with."""
 
-_CONTAINER_BITS: Final = tuple(BIT[name] for name in CONTAINERS)  # of the column `containers`
-_IN_ORDER: Final = tuple(1 << row for row in range(len(CONTAINERS)))
-_HINT_ROWS: Final = np.array([GROUPS.index(name) for name in HINTS])
 _rows: Final = attrgetter(*ROWS)
 _COUNT_ROWS: Final = np.array([ROWS.index(name) for name in COUNTS.values()], dtype=np.int32)
 
@@ -118,24 +105,11 @@ class Layout:
     last_inside: Int32
 
 
-def containers(blocks: Blocks) -> UInt64:
-    """Which of CONTAINERS each block is in, bit i for CONTAINERS[i]."""
-    if _CONTAINER_BITS == _IN_ORDER:
-        return blocks.containers
-    mapped = np.zeros_like(blocks.containers)
-    for row, bit in enumerate(_CONTAINER_BITS):
-        mapped |= (blocks.containers & np.uint64(bit) != 0).astype(np.uint64) << np.uint64(row)
-    return mapped
-
-
-_LINK: Final = np.uint64(BIT["a"])
-
-
 @lru_cache(maxsize=1)
 def layout_of(blocks: Blocks) -> Layout:
     """The paragraphs and elements of a page with at least one block."""
     n, words = len(blocks), blocks.n_words
-    linked = (blocks.containers & _LINK != 0).view(np.uint8)
+    linked = tags.inside(blocks, "a").view(np.uint8)
     of_block = np.empty(n, dtype=np.int32)
     places = np.empty((len(num.PLACES), n), dtype=np.int32)
     sums = np.empty((len(num.SUMS), n))
@@ -170,16 +144,15 @@ def rows_of(blocks: Blocks) -> Fill:
         *views(slots(n), duplicates, ratios, numbers[-_N_DOCUMENT:]),
     )
     table = _table(blocks, page, numbers[:-_N_DOCUMENT])
-    title, of_containers = (blocks.title or "")[:MOST_TITLE], containers(blocks)
+    title = (blocks.title or "")[:MOST_TITLE]
 
     def fill(first: int, rows: Float32) -> None:
         these = slice(first, first + rows.shape[1])
         counts = _rows(blocks) if rows.shape[1] == n else [column[these] for column in _rows(blocks)]
-        hints = blocks.hints[:, these]
-        hints = np.ascontiguousarray(hints) if HINTS == GROUPS else hints.take(_HINT_ROWS, axis=0)
+        hints = np.ascontiguousarray(blocks.hints[: len(HINTS), these])
         of_blocks.of_blocks(
-            *views(np.concatenate(counts).reshape(len(ROWS), -1), page.words[these], of_containers[these]),
-            *views(hints, page.of_block[these], page.places),
+            *views(np.concatenate(counts).reshape(len(ROWS), -1), page.words[these]),
+            *views(blocks.containers[these], hints, page.of_block[these], page.places),
             len(CONTAINERS),
             *views(_COUNT_ROWS),
             first,

@@ -136,10 +136,8 @@ _BETWEEN: Final = "\n\0\n"
 
 def _lines(blocks: Blocks, rows: Column) -> tuple[Column, str, Column]:
     """`rows`, their texts joined, and where each text starts in the joined string."""
-    text = blocks.text
-    spans = zip(blocks.text_start[rows].tolist(), blocks.text_end[rows].tolist(), strict=True)
     lengths = blocks.text_end[rows] - blocks.text_start[rows] + len(_BETWEEN)
-    return rows, _BETWEEN.join([text[start:end] for start, end in spans]), np.cumsum(lengths) - lengths
+    return rows, _BETWEEN.join(blocks.texts(rows)), np.cumsum(lengths) - lengths
 
 
 NAMES: Final = tuple(columns(no_blocks(), compile_patterns(dict.fromkeys(FAMILIES, ()))))

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from victor_spark.errors import ConfigurationError
 from victor_spark.logs import log
+from victor_spark.resources import replaced
 
 JAVAS = {"3.5": (8, 17), "4.0": (17, 21)}
 """The oldest and the newest Java that a version of Spark runs on; newer versions run on any from 17 on."""
@@ -133,10 +134,9 @@ def _written(home: Path, text: str) -> Path:
     program = home / "bin" / "java"
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=program.parent, delete=False) as draft:
-            draft.write(text)
-        os.chmod(draft.name, 0o755)
-        os.replace(draft.name, program)
+        with replaced(program) as draft:
+            draft.write_text(text)
+            draft.chmod(0o755)
     return home
 
 

@@ -6,6 +6,7 @@ alone, not on their order or on the tasks that read them. Of near-identical page
 """
 
 import heapq
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -143,9 +144,7 @@ def _templates(
         symbols = corpus.symbols[position : position + length].tolist()
         places = np.arange(begin, begin + length, dtype=np.int32)
         tokens = tuple(
-            patterns.mutable(mutable.expressions[symbol])
-            if symbol < len(mutable.names)
-            else patterns.literal(word)
+            patterns.mutable(mutable.expressions[symbol]) if symbol < len(mutable.names) else re.escape(word)
             for symbol, word in zip(symbols, words(text, of_page, places), strict=True)
         )
         yield Template(

@@ -203,11 +203,6 @@ def _inside(argument: Any) -> Iterable[Any]:
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 
 
-def literal(token: str) -> str:
-    """The expression that matches this token alone."""
-    return re.escape(token)
-
-
 def mutable(expression: str) -> str:
     """A mutable pattern as one part of a longer expression."""
     return f"(?:{expression})"
@@ -215,7 +210,7 @@ def mutable(expression: str) -> str:
 
 @lru_cache(1 << 14)
 def literal_token(expression: str) -> str | None:
-    """The token that `literal` made into this expression; None for a mutable pattern."""
+    """The token that `re.escape` made into this expression; None for a mutable pattern."""
     token = _ESCAPED.sub(r"\1", expression)
     return token if re.escape(token) == expression else None
 

@@ -145,13 +145,11 @@ def bins(document_frequencies: Int32, n_documents: int) -> Int32:
     return np.clip(shares - 1, 0, N_BINS - 1).astype(np.int32)
 
 
-def histogram(document_frequencies: Int32, n_documents: int) -> npt.NDArray[np.int64]:
-    """How many strings each of the 100 bins holds."""
-    return np.bincount(bins(document_frequencies, n_documents), minlength=N_BINS).astype(np.int64)
-
-
 def cut_off_bin(heights: npt.NDArray[np.int64]) -> int:
-    """The bin b that minimises E(b), equation 3.1 with b = (x + y) / 2; of equal minima the middle one."""
+    """The bin b that minimises E(b), equation 3.1 with b = (x + y) / 2; of equal minima the middle one.
+
+    `heights`: how many strings each bin holds.
+    """
     least = energies(heights)
     equal = np.flatnonzero(least <= least.min() * (1 + 1e-12) + 1e-9)
     return 1 + int(equal[len(equal) // 2])
@@ -175,7 +173,7 @@ def energies(heights: npt.NDArray[np.int64]) -> Float64:
 
 def cut_off(document_frequencies: Int32, n_documents: int) -> int:
     """The least document frequency of a template that the histogram gives."""
-    b = cut_off_bin(histogram(document_frequencies, n_documents))
+    b = cut_off_bin(np.bincount(bins(document_frequencies, n_documents), minlength=N_BINS))
     return int(b * n_documents // N_BINS) + 1
 
 

@@ -38,7 +38,7 @@ MAX_BLOCKS: Final = 1500
 """Longer pages are left out of training: a few index pages would outweigh everything else."""
 
 NAMELESS: Final = 5
-"""Every fifth page is used twice, the second time without names: many pages of the web have none."""
+"""Every fifth page is used twice, the second time without the names of its elements: many pages have none."""
 
 CONFIDENCE: Final = 0.9
 """The last trees' log-odds are multiplied by this: on training pages they are overconfident."""
@@ -82,7 +82,7 @@ def train(
     usable = usable_pages(pages)
     known = {"n_training_pages": len(usable), **(about or {})}
     if table.is_learnt:
-        usable = with_nameless(usable)
+        usable += [replace(page, blocks=weights.erased(page.blocks)) for page in usable[::NAMELESS]]
     learnt, first, values = before_crf(usable, table)
     sequences = (
         (crfsuite.sequences(table, table.bins(of_page)), page.labels)
@@ -101,11 +101,6 @@ def usable_pages(pages: Iterable[TrainingPage]) -> list[TrainingPage]:
     if not usable:
         raise ModelError("no labelled page to learn from")
     return usable
-
-
-def with_nameless(pages: Sequence[TrainingPage]) -> list[TrainingPage]:
-    """The pages, and every fifth of them again without the names of its elements: see weights.erased."""
-    return [*pages, *(replace(page, blocks=weights.erased(page.blocks)) for page in pages[::NAMELESS])]
 
 
 def before_crf(

@@ -48,23 +48,18 @@ def learn_names(
     pages: Sequence[Blocks], kept: Sequence[Bool], weights: Sequence[Float64], sites: Sequence[str]
 ) -> Names:
     """Weights that separate blocks to keep from the others (one array a page each; `weights` of blocks)."""
-    words = _common(pages, sites)
+    of_sites: dict[str, list[UInt32]] = defaultdict(list)
+    for page, site in zip(pages, sites, strict=True):
+        of_sites[site].append(page.name_words)
+    once = [np.unique(np.concatenate(of_site)) for of_site in of_sites.values()]
+    hashes, counts = np.unique(np.concatenate(once), return_counts=True)
+    words = hashes[(counts >= MIN_SITES_OF_WORD) & (hashes != 0)]
     wanted, of_rows, rows = _rows(pages, kept, weights, words)
     if not len(words) or wanted.min(initial=1) == wanted.max(initial=0):  # only one class
         return Names(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.float32))
     learnt = _fitted(rows, wanted, of_rows, max_iter=NAME_ITERATIONS).coef_[0].astype(np.float32)
     strong = np.abs(learnt) >= MIN_WEIGHT
     return Names(words[strong], learnt[strong])
-
-
-def _common(pages: Sequence[Blocks], sites: Sequence[str]) -> UInt32:
-    """The hashes that stand on pages of enough sites, ascending."""
-    of_sites: dict[str, list[UInt32]] = defaultdict(list)
-    for page, site in zip(pages, sites, strict=True):
-        of_sites[site].append(page.name_words)
-    once = [np.unique(np.concatenate(of_site)) for of_site in of_sites.values()]
-    words, counts = np.unique(np.concatenate(once), return_counts=True)
-    return np.asarray(words[(counts >= MIN_SITES_OF_WORD) & (words != 0)])
 
 
 def _rows(

@@ -52,11 +52,10 @@ def _get(
     return response
 
 
-@contextmanager
-def _session() -> Iterator[requests.Session]:
-    with requests.Session() as session:
-        session.max_redirects = _MAX_REDIRECTS
-        yield session
+def _session() -> requests.Session:
+    session = requests.Session()
+    session.max_redirects = _MAX_REDIRECTS
+    return session
 
 
 def open_file(url: str, windows: Sequence[Window] = ()) -> BinaryIO:

@@ -189,8 +189,7 @@ def _block_structs(page: Any) -> pa.StructArray:
     if not isinstance(page, BlockSequence):  # the first pass of --by-site made them
         return pa.array(page, tables.BLOCK)
     columns = page.blocks
-    bounds = zip(columns.text_start.tolist(), columns.text_end.tolist(), strict=True)
-    texts = [columns.text[start:end].encode("utf-8", "replace") for start, end in bounds]
+    texts = [text.encode("utf-8", "replace") for text in columns.texts()]
     labels = [LABELS[label] for label in page.labels.tolist()]
     scores = {f"p_{label}": scores for label, scores in zip(LABELS, page.probabilities.T, strict=True)}
     roles = [ROLES[role] for role in page.roles.tolist()]
