@@ -86,6 +86,28 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
         ("<title>How to use Python?</title><h2>Python</h2><p>a", "## Python\n\na"),
         ("<title>Ferries – Harbour News</title><h1>Ferries</h1><p>a", "a"),
         ("<p><a href='&#1;javascript:alert(1)'>one</a>", "one"),
+        ("<h2>Net<button>Copy path</button></h2><h2><button>Open?</button></h2>", "## Net\n\n## Open?"),
+        (
+            "<h2>1.<button>Open?</button></h2><h2>Use <a href=#t class=top-link>top</a></h2>",
+            "## 1.Open?\n\n## Use",
+        ),
+        ("<p><a href=#f>§</a><code>mesh</code>, see § 5", "`mesh`, see § 5"),
+        ("<ol><li>a</ol><ol start=2><li>b<li>c</ol><ol start=4><li>d</ol>", "1. a\n\n2. b\n3. c\n\n4. d"),
+        (
+            "<ol><li>a</ol><ol><li>b</ol><ol start=2><li>c</ol><ol start=9><li>d</ol>",
+            "1. a\n\n1) b\n\n2) c\n\n9. d",
+        ),
+        ("<ol><li>a</ol><ul><li>b<li>c<li>d</ul><ol start=2><li>e</ol>", "1. a\n\n* b\n* c\n* d\n\n2. e"),
+        ("<div>Code:</div><code>a<br>b</code><br>So it is.", "Code:\n\n```\na\nb\n```\n\nSo it is."),
+        ("<div class='kg-card kg-callout-card'><div>Come early.</div></div>", "> [!NOTE]\n> Come early."),
+        (
+            "<p>See<sup>[<a href=#n>1</a>]</sup>.</p><h2>Footnotes:</h2><ol><li id=n>In fog.</ol>",
+            "See[^1].\n\n[^1]: In fog.",
+        ),
+        (
+            "<p>See [<a href=#B1>1</a>].</p><ul><li id=B1><b>1.</b> Kos 2001.</ul>",
+            "See \\[[^1]\\].\n\n[^1]: Kos 2001.",
+        ),
     ],
 )
 def test_structure_in_markdown(source: str, expected: str) -> None:
@@ -147,6 +169,12 @@ def test_an_image_joins_a_line_only_inside_its_paragraph_and_stands_there_once(
     assert md(f"{LINE}{source}").removeprefix("The ferry left at noon.\n\n") == expected
 
 
+def test_the_image_for_browsers_without_scripts_replaces_a_placeholder_only() -> None:
+    image = "<img src='{}' alt=a><noscript><img src=/b.png alt=b></noscript>".format
+    assert md(f"{LINE}{image('data:,')}{LINE}").split("\n\n")[1] == "![b](/b.png)"
+    assert md(f"{LINE}{image('/a.png')}{LINE}").split("\n\n")[1] == "![a](/a.png)"
+
+
 def test_an_image_in_a_dropped_strip_is_dropped() -> None:
     source = f"<div>{LINE}</div><div><p>Read on</p><img src=/a.png><p>Other news</p></div>"
     assert "a.png" not in document(source, ["Read on", "Other news"]).render("markdown")
@@ -165,6 +193,9 @@ def test_a_table_has_a_header_row_and_spans_are_empty_cells() -> None:
 def test_a_table_that_lays_out_the_page_is_no_table() -> None:
     source = f"<table><tr><td><h2>a</h2>{LINE}<td><ul><li>b</ul></table>"
     assert md(source) == "## a\n\nThe ferry left at noon.\n\n- b"
+    rows = "<tr><td colspan=2>a<tr><td>&nbsp;<td>b <img src=c.png><tr><td><td>c"
+    assert md(f"<table>{rows}</table>") == "a\n\nb ![](c.png)\n\nc"
+    assert md(f"<table>{rows}<tr><td><img src=d.png><td>d</table>").startswith("| a |  |\n| --- | --- |\n")
 
 
 def test_a_table_of_which_most_is_kept_is_shown_whole() -> None:
@@ -265,6 +296,20 @@ def test_a_heading_whose_section_has_kept_text_is_shown() -> None:
             ),
             "$a^{2}$",
         ),
+        (
+            (
+                "<span class=MathJax id=MathJax-Element-1-Frame><i class=math>a</i><span><math><mi>a</mi>"
+                "</math></span></span><script type='math/tex' id=MathJax-Element-1>a_0</script>"
+            ),
+            "$a_0$",
+        ),
+        ("<span class=MathJax_SVG data-mathml='&lt;math>&lt;mi>a&lt;/mi>&lt;/math>'></span>", "$a$"),
+        ("<mml:math><mml:msup><mml:mi>r</mml:mi><mml:mn>2</mml:mn></mml:msup></mml:math>", "$r^{2}$"),
+        ("<span class=ztext-math data-tex='v_{1}'>v_{1}</span>", "$v_{1}$"),
+        (
+            "\\begin{align*}a_1 &amp;= \\begin{pmatrix}1\\end{pmatrix}\\end{align*}",
+            "$$\\begin{align*}a_1 &= \\begin{pmatrix}1\\end{pmatrix}\\end{align*}$$",
+        ),
     ],
 )
 def test_a_formula_is_latex_once_and_not_escaped(source: str, expected: str) -> None:
@@ -308,6 +353,45 @@ def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> 
     assert md(source) == "```python\nif x:\n    y()\n```"
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            (
+                "<table class=lntable><tr><td><pre><code><span class=lnt>1\n</span><span class=lnt>2\n</span>"
+                "</code></pre><td><pre><code class=language-go>f()\ng()</code></pre></table>"
+            ),
+            "```go\nf()\ng()\n```",
+        ),
+        ("<pre data-enlighter-language=json>{1:\n2}</pre>", "```json\n{1:\n2}\n```"),
+        ("<pre class='src src-emacs-lisp'>(f)\n(g)</pre>", "```emacs-lisp\n(f)\n(g)\n```"),
+        (
+            "<div class=fragment><div class=line>f(1);</div>\n<div class=line>  <i>g</i>();</div></div>",
+            "```\nf(1);\n  g();\n```",
+        ),
+        ("<p class=fragment>A step\nof slides.</p>", "A step of slides."),
+    ],
+)
+def test_code_as_highlighters_and_generators_write_it(source: str, expected: str) -> None:
+    assert md(f"{LINE}{source}").removeprefix("The ferry left at noon.\n\n") == expected
+
+
+def test_numbers_of_lines_that_nobody_can_copy_are_no_code() -> None:
+    number = "<span style='white-space:pre;user-select:none;color:#777'>{}</span>".format
+    page = document(f"<pre><code>{number(' 1')}f()\n{number(12)}g()</code></pre><p>{number(7)} boats</p>")
+    assert page.render("markdown") == "```\nf()\ng()\n```\n\n7 boats"
+    assert page.text == "f()\ng()\n7 boats"
+
+
+def test_words_for_screen_readers_are_left_out_of_lines_but_not_signs() -> None:
+    hidden = "<span class='price sr-only'>{}</span>".format
+    page = document(
+        f"<p>{hidden('Regular price')}30<i class=visually-hidden>: </i>euros</p>{hidden('Alone')}"
+    )
+    assert page.render("markdown") == "30: euros\n\nAlone"
+    assert page.text == "30: euros\nAlone"
+
+
 def test_a_line_with_the_language_of_the_code_below_is_left_out() -> None:
     code = "<pre class='brush: js'>f()\ng()</pre>"
     assert md(f"{LINE}<div><p><span>JS</span></p>{code}</div>").endswith("noon.\n\n```js\nf()\ng()\n```")
@@ -349,6 +433,9 @@ BAD = {
     "100,000 nested elements": "<b>x" * 100_000,
     "nested links": "<a href=/x>x" * 10_000,
     "delimiters of formulas": "\\(" * 50_000 + "\\[" * 50_000 + "$x" * 50_000,
+    "environments": "\\begin{align}x" * 50_000 + "\\end{align}",
+    "lines of code without an end": f"<div class=fragment>x\n{'<div class=line>x ' * 900}" * 20,
+    "numbers that nobody can copy": "<span style='user-select:none'>1" * 8_000,
     "images": "<div><img src=a.png>" * 10_000 + "x",
     "items with bullets": "<ul>" + "<li>• a<li><b>1.</b> b" * 8_000 + "</ul>",
     "roles in each other": "<div role=rowgroup><div role=row><div role=cell><div role=listitem>x" * 3_000,

@@ -20,7 +20,7 @@ PIECES = (
     "|<tr style='display: none'>|<span class=mw-editsection>|</cite>|<q>|</q>|<sup>|</sup>|2|10|<pre>|</pre>"
     "|\n|<ruby>|<rt>|</ruby>|<img class=math alt='x^2'>|<img alt='\\frac12'>|<div role=table>|<div role=row>"
     "|<div role=cell>|<br>|&lt;b>|<table><tr><th>A<th>B<tr><td>1<td>2</table>|é|漢字"
-    "|<table><tr><td>a<td><p>b<p>c</table>"
+    "|<table><tr><td>a<td><p>b<p>c</table>|<span class=sr-only>|x<span style='user-select:none'>7</span>y"
 )
 
 
@@ -53,6 +53,7 @@ def test_plain_text_of_the_parts_is_that_of_the_page(pieces: list[str], chosen: 
         ("<p>a <span style='display:none'>b</span> c</p><div>d</div>", "<span style='display:none'>b</span>"),
         ("<blockquote><p><cite>Anna</cite>said</p></blockquote>", "<cite>Anna</cite>s"),
         ("<p><cite>Anna</cite>said</p>", ""),
+        ("<pre><span style='user-select:none'>7</span>f()</pre>", 'none">7</span>'),
     ],
 )
 def test_the_parts_are_short(source: str, needed: str) -> None:

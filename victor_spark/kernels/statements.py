@@ -9,7 +9,7 @@ num.check()
 MARKED, META, LINK, HTML, TITLE, HEADING, TIME, JSON_LD, STYLE = range(9)
 N_KINDS = 9
 MOST = 200
-ATTRIBUTES = ("", "href", "data-testid", "id", "class", "rel", "itemprop")
+ATTRIBUTES = ("", "href", "data-testid", "id", "class", "rel", "property", "itemprop")
 """Attributes that can mark an element, by rank: if several do, the last one here counts."""
 _TABLE = (
     [(name, 0, rank) for rank, name in enumerate(ATTRIBUTES) if name],
@@ -39,7 +39,7 @@ _ONES = cython.declare(cython.ulonglong, 0x0101010101010101)
 _SEVEN = cython.declare(cython.ulonglong, 0x00FFFFFFFFFFFFFF)
 _HIGH = cython.declare(cython.ulonglong, 0x8080808080808080)
 _FIRST = cython.declare(cython.uint, sum(1 << (ord(name) & 31) for name in "hlmst"))
-_LAST = cython.declare(cython.uint, sum(1 << (ord(letter) & 31) for letter in "dflps"))
+_LAST = cython.declare(cython.uint, sum(1 << (ord(letter) & 31) for letter in "dflpsy"))
 """The first letters of the elements, and the last letters of ATTRIBUTES. Other names are not looked up."""
 _AUTHOR = cython.declare(cython.uint, int.from_bytes(b"thor", "big"))
 _BYLINE = cython.declare(cython.uint, int.from_bytes(b"line", "big"))

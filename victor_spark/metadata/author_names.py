@@ -20,6 +20,7 @@ def authors(values: Iterable[str], *, handles: bool = False) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for value in values:
         for name in _apart(value, handles) if len(found) < MAX_AUTHORS else ():
+            name = _TWICE.sub(r"\1", name)  # noqa: PLW2901
             found.setdefault(name.casefold(), name)
     return tuple(found.values())[:MAX_AUTHORS]
 
@@ -50,18 +51,23 @@ def of_lines(lines: Iterable[str], *, handles: bool = False, several: bool = Fal
 def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
     """The names in lines that begin with `by` or the like, or follow a line of nothing else."""
     for line, after in pairwise([*lines, ""]):
+        if (label := _label().search(line)) is not None:  # of several values in the line
+            line = label[1] + _NEXT_LABEL.sub("", line[label.end() :])  # noqa: PLW2901
         begin = _introduction().match(f"{line} ") or _AFTER_DATE.match(line)
         rest = line[begin.end() :] if begin is not None else ""
         if begin is None or begin[0].strip().casefold() in _ALSO_OF_PROSE:
             continue
         if _CAPITAL.match(rest := rest or after) and len(rest) <= _LONGEST_NAME:
             found = tuple(name for name in authors([rest]) if len(name.split()) <= _MAX_WORDS)
+            if found and is_full(found[0]):  # the others may be the place, an agency or persons
+                found = tuple(n for n in found if is_full(n) or n.lower() in vocabulary().agencies)
             if found and (" " in found[0] or not found[0].isascii()):
                 yield found
 
 
 _ALSO_OF_PROSE: Final = frozenset({"text", "texte", "texto", "via", "di", "da", "contributors"})
 """Introductions that need a colon."""
+_NEXT_LABEL: Final = re.compile(r"(?<=\w)\s+[^\s:：]+\s?[:：].*")
 _AFTER_DATE: Final = re.compile(r"(?=.{0,30}\d).{0,40}[\d|·•,]\s+by\s+(?=[^\W\d_a-z])")
 _MAX_WORDS: Final = 5
 _CAPITAL: Final = re.compile(r"(?![a-z])\w")
@@ -74,12 +80,13 @@ def _apart(value: str, handles: bool) -> Iterable[str]:
         yield value
         return
     n_found = 0
-    for part in _between().split(_NO_NAME.sub(" ", value[:2_000])):
+    for part in _persons(_between().split(_NO_NAME.sub(" ", value[:2_000]))):
         end = _END.search(part)
         name = part[: end.start()] if end is not None else part
         name = "" if _LABEL.search(name) else name.strip(_AROUND)
         while (begin := _introduction().match(name)) is not None:
             name = name[begin.end() :].strip(_AROUND)
+        name = _ROLE_IN_KOREAN.sub("", name)
         role = _ROLE.search(name)
         if role is not None and len(name.split()) > 3 and is_full(name[: role.start()]):
             name = name[: role.start()]
@@ -96,6 +103,13 @@ def _apart(value: str, handles: bool) -> Iterable[str]:
             return
 
 
+def _persons(parts: Iterable[str]) -> Iterable[str]:
+    """The parts, those with ` e ` cut there if whole names are around it, unlike in `Costa e Silva`."""
+    for part in parts:
+        several = part.split(" e ")
+        yield from several if len(several) > 1 and all(is_full(one.strip()) for one in several) else [part]
+
+
 def is_full(name: str) -> bool:
     """Whether a name is like that of a person: two to five words, each with a capital letter first."""
     return _FULL.fullmatch(name) is not None
@@ -109,7 +123,7 @@ def is_short(name: str) -> bool:
 _WORD: Final = r"(?![a-z\d])\w[\w.'’-]*"
 _FULL: Final = re.compile(
     rf"(?!(?i:the|my|your|our|an?)\b){_WORD}"
-    rf"(?: (?:{_WORD}|d[aeiou]s?|del|of|la|van|von|der|den|bin|al|el|ter|y)){{0,3}} {_WORD}"
+    rf"(?: (?:{_WORD}|d[aeiou]s?|del|of|la|van|von|der|den|bin|al|el|ter|[ye])){{0,3}} {_WORD}"
 )
 _ROLE: Final = re.compile(
     r",?\s+(?:staff|writer|reporter|correspondent|journalist|columnist|editor|director|founder|ceo)\b"
@@ -117,6 +131,8 @@ _ROLE: Final = re.compile(
     re.IGNORECASE,
 )
 """A role or an agency behind a name."""
+_ROLE_IN_KOREAN: Final = re.compile(r"\s*(?:기자|특파원)\Z")
+_TWICE: Final = re.compile(r"\A(\S+ \S+) \1\Z")
 _LABEL: Final = re.compile(r"[:：]\s*\Z")
 _AROUND: Final = " \t\r\n.,;:|·•●–—-/()[]\"'“”»"
 _NAME: Final = re.compile(r"(?!\d+(?:st|nd|rd|th)?\b)(?=.*[^\W\d_])[^:：]*\Z")
@@ -133,6 +149,7 @@ _END: Final = re.compile(
     r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2}"
     r"|(?:Post|Publish)ed(?! by)|(?:Last )?Updated|(?:photos?|images?) by"
     r"|(?:(?:medically|clinically|fact|copy)[ -])?(?:review|edit|check|verifi|translat|illustrat)ed by)\b"
+    r"|(?<=\s)(?:السبت|الأحد|الاثنين|الإثنين|الثلاثاء|الأربعاء|الخميس|الجمعة)\b"
     rf"|(?<=\s)(?:\d|»|(?-i:on|{_VERBS})\b)",
     re.IGNORECASE,
 )
@@ -154,7 +171,15 @@ def _other_words() -> frozenset[str]:
 def _introduction() -> re.Pattern[str]:
     """Words before a name: apart from it by a space or a colon."""
     words = "|".join(re.escape(word) for word in sorted(vocabulary().introduction, key=len, reverse=True))
-    return re.compile(rf"\s*(?:{words})(?:\s*[:：/／]\s*|\s+)", re.IGNORECASE)
+    return re.compile(rf"\s*(?:{words})(?:\s*[:：/／]\s*|\s+(?:[-–—]\s+)?)(?!to\s)", re.IGNORECASE)
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    """An introduction with a colon that means nothing else, such as `author:`, also inside a line."""
+    words = vocabulary().introduction - _ALSO_OF_PROSE
+    labels = "|".join(re.escape(word) for word in words if len(word) > 4 or not word.isascii())
+    return re.compile(rf"(?:\A|[\s|·•])((?:{labels})\s*[:：])", re.IGNORECASE)
 
 
 @cache
@@ -162,4 +187,4 @@ def _between() -> re.Pattern[str]:
     """The pattern of separators between two names; a comma before an academic degree is not a separator."""
     words = "|".join(map(re.escape, vocabulary().between))
     degrees = "|".join(map(re.escape, vocabulary().degrees))
-    return re.compile(rf"\s*(?:[;|/•·\n、]|,?\s(?:{words})\s|,(?!\s*(?:{degrees})\b))\s*", re.IGNORECASE)
+    return re.compile(rf"\s*(?:[;|/•·\n、،]|,?\s(?:{words})\s|,(?!\s*(?:{degrees})\b))\s*", re.IGNORECASE)

@@ -69,10 +69,23 @@ _ADDRESS: Final = (
 
 def _day(year: str, month: str, day: str) -> str | None:
     try:
-        found = date(int(year), int(month), int(day))
+        is_of_iran = _FIRST_OF_IRAN <= int(year) <= _LAST_OF_IRAN
+        found = (_of_iran if is_of_iran else date)(int(year), int(month), int(day))
     except ValueError:
         return None
     return found.isoformat() if FIRST_YEAR <= found.year <= LAST_YEAR else None
+
+
+def _of_iran(year: int, month: int, day: int) -> date:
+    """The day of a date in Iran's calendar: years begin in March, 8 of 33 are leap years."""
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        raise ValueError
+    days = 365 * year + (8 * year + 21) // 33 + 31 * (month - 1) - max(month - 7, 0) + day
+    return date.fromordinal(days + 226_529)
+
+
+_FIRST_OF_IRAN, _LAST_OF_IRAN = 1370, 1478
+"""Years of Iran's calendar that are 1991 to 2099 of ours."""
 
 
 def _time(found: re.Match[str]) -> str:
@@ -92,25 +105,28 @@ def _time(found: re.Match[str]) -> str:
 def _with_month(text: str) -> str | None:
     """A date with the month's name: `3 May 2024`, `May 3rd, 2024`, `3. května 2024`, `3 de mayo de 2024`."""
     for found in _YEAR.finditer(text):
-        before = text[: found.start()][-40:].casefold()
+        before, after = text[: found.start()][-40:].casefold(), text[found.end() :][:40].casefold()
         year = str(int(found[1]) - _BUDDHIST) if found[1][:2] == "25" else found[1]
-        if (day := _DAY_MONTH.search(before)) is not None and (month := _month(day[2])):
-            return _day(year, str(month), day[1])
-        if (day := _MONTH_DAY.search(before)) is not None and (month := _month(day[1])):
-            return _day(year, str(month), day[2])
+        for pattern, names, days in ((_DAY_MONTH, 2, 1), (_MONTH_DAY, 1, 2), (_AFTER_YEAR, 1, 2)):
+            day = pattern.match(after) if pattern is _AFTER_YEAR else pattern.search(before)
+            month = _month(day[names]) if day is not None else None
+            if day is not None and month and (month > 12) == (year[:2] in ("13", "14")):  # of Iran
+                return _day(year, str((month - 1) % 12 + 1), day[days])
     return None
 
 
-_YEAR: Final = re.compile(r"(?<!\d)((?:19|20|25)\d\d)(?!\d)")
+_YEAR: Final = re.compile(r"(?<!\d)((?:19|20|25|1[34])\d\d)(?!\d)")
 _BUDDHIST: Final = 543
 """Years in Thailand count from 543 BC."""
-_WORD: Final = r"[^\s\d,.،/()\[\]\"'’|:_-]{2,}"
-"""The name of a month: letters and marks (as in Devanagari)."""
+_WORD: Final = r"(?:[^\s\d,.،/()\[\]\"'’|:_-]{2,}|[ก-๙]{1,2}\.[ก-๙]\b)"
+"""The name of a month: letters and marks (as in Devanagari), or an abbreviation of Thai."""
 _DAY_MONTH: Final = re.compile(
     r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|ος|η|\.)?[\s,-]*(?:de |of |ta' )?\s*"
     rf"({_WORD}(?:[ /]{_WORD})?)\.?[\s,،'-]*(?:de |del |г)?\s*\Z"
 )
 _MONTH_DAY: Final = re.compile(rf"({_WORD})\.?\s+(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*[,،]?\s*(?:at\s)?\Z")
+_AFTER_YEAR: Final = re.compile(rf"\.?\s+({_WORD})\.?\s+(\d{{1,2}})(?!\d)")
+"""As in Hungary, and in journals: 2024 May 3."""
 
 
 def _month(word: str) -> int | None:

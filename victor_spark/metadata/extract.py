@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cache
 from html import unescape
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, Final
 
 from victor_spark.metadata import author_names, dates
@@ -99,7 +100,7 @@ def _titles(page: Statements) -> Candidates[str]:
             yield "h1", heading
 
 
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = re.compile(r"[^\W_]+")
 
 
 def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) -> str:
@@ -108,7 +109,8 @@ def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) ->
         if title.replace(" ", "") == heading.replace(" ", ""):
             return title
         if where == "meta og:title" and title.endswith(f": {heading}"):
-            is_site = any(key(title).startswith(site) for site in sites if site)
+            own = key(title.removesuffix(heading))
+            is_site = any(own.startswith(site) or (len(site) > 3 and site in own) for site in sites if site)
             return heading if is_site else title
     return heading
 
@@ -162,7 +164,7 @@ def _shorter(title: str, headings: set[str], sites: set[str]) -> str:
 
 _MAX_SITE_NAMES: Final = 3
 """The most names of the site that are removed from a title."""
-_BARS: Final = re.compile(r"(\s+[|–—\-·•»«/]+\s+|\s*[|»«]\s*)")
+_BARS: Final = re.compile(r"(\s+[|–—\-·•»«/]+\s+|\s*[|｜»«]\s*|(?<=[⺀-\uffff])_(?=[⺀-\uffff]))")
 
 
 def _is_site(name: str, sites: set[str]) -> bool:
@@ -235,6 +237,9 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     below, above = page.around
     yield from (("text by h1", found) for found in author_names.introduced([*below, "", *above]))
     yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
+    for one, lines in page.elements(_BYLINES[2], _LONGEST_NAME):
+        if not _NOT_AUTHORS.search(one.mark) and not page.leads_elsewhere(one.mark):
+            yield one.mark, author_names.of_lines(lines, handles=True)
 
 
 def _stated_authors(page: Statements) -> Candidates[list[str]]:
@@ -255,7 +260,7 @@ def _stated_authors(page: Statements) -> Candidates[list[str]]:
             yield f"meta {data}", meta.get(data, [])
 
 
-_FIRST_AND_LAST: Final = re.compile(r"\A([^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
+_FIRST_AND_LAST: Final = re.compile(r"\A((?:[a-z]+ )*[^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
 
 
 def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Candidates[tuple[str, ...]]:
@@ -279,7 +284,13 @@ _LONGEST_DATE: Final = 48
 _MAX_BELOW_HEADING: Final = 600
 _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
 """A date in brackets belongs to something else, as in `Terms of Use (10 Mar 2001)`."""
-_UPDATED: Final = re.compile("updated|modified", re.IGNORECASE)
+
+
+@cache
+def _words(name: str) -> re.Pattern[str]:
+    """The words of a list of the vocabulary that say what the first date of a line is."""
+    return re.compile(rf"\A(?:(?!\d{{4}}).)*?(?:{'|'.join(getattr(vocabulary(), name))})", re.IGNORECASE)
+
 
 _MAX_GAP_IN_BYLINE: Final = 150
 """Bytes between the beginnings of elements with the same mark that name authors of one text."""
@@ -288,7 +299,7 @@ _MAX_GAP_OF_AUTHORS: Final = 1_000
 _ITEM, _RELATION, *_BYLINES = map(
     re.compile,
     (
-        "(?m)^itemprop=author",
+        r"(?m)^(?:itemprop=|property=(?:\w+:)?)author",
         "(?m)^rel=author",
         r"=.*(?:\b|_)(?:author[-_]*name|byline[-_]*(?:name|author))",
         r"class=.*\bbyline",
@@ -336,14 +347,19 @@ _OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
 def _of_dates(lines: list[str]) -> Candidates[str]:
     """Those of the lines beside the heading with a date and little more, except dates of changes."""
     for line in sorted(lines, key=len):
-        if len(line) <= _LONGEST_DATE and not _UPDATED.search(line):
+        if len(line) <= _LONGEST_DATE and not _words("updated").search(line):
             yield "text by h1", line
 
 
 def _beside(page: Statements) -> list[str]:
     below, above = page.around
-    lines = (*first(below, _MAX_BELOW_HEADING), *reversed(above))
-    return [_IN_BRACKETS.sub("", line[:_LONGEST_LINE]) for line in lines if _DIGIT.search(line)]
+    lines = ("", *first(below, _MAX_BELOW_HEADING), *reversed(above))
+    found = []
+    for before, line in pairwise(lines):
+        label = "" if _DIGIT.search(before) else before
+        if _DIGIT.search(line) and not _words("users").search(f"{label} {line}"):
+            found.append(_IN_BRACKETS.sub("", line[:_LONGEST_LINE]))
+    return found
 
 
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
@@ -362,14 +378,14 @@ def _visible_dates(page: Statements) -> Candidates[str]:
     yield from page.marked(_PUBLISH, _LONGEST_NAME)
     lines = _beside(page)
     yield from _of_dates(lines)
-    yield from (("text by h1", line) for line in lines if not _UPDATED.search(line))
-    yield from (time for time in page.evidence.times if not _UPDATED.search(time[0]))
+    yield from (("text by h1", line) for line in lines if not _words("updated").search(line))
+    yield from (time for time in page.evidence.times if not _words("updated").search(time[0]))
     yield from (("text by h1", line) for line in lines)
     yield from page.marked(_DATE, _LONGEST_NAME)
     yield from _modified(page)
 
 
-_DATE_ITEM: Final = re.compile("(?m)^itemprop=datepublished")
+_DATE_ITEM: Final = re.compile(r"(?m)^(?:itemprop=|property=(?:\w+:)?)datepublished")
 _PUBLISHED: Final = re.compile("publish|entry-date|created")
 _PUBLISH: Final = re.compile("(?<!status-)publish(?!.*modified)")
 _DATE: Final = re.compile("date(?!.*update)")
@@ -400,7 +416,9 @@ _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
     "site_name": Statements.site_names,
     "description": lambda page: chain(page.meta("description"), page.of_works("description")),
     "canonical_url": lambda page: page.addresses(page.linked("canonical"), page.meta("url")),
-    "image": lambda page: page.addresses(page.meta("image"), page.of_works("image", "url")),
+    "image": lambda page: page.addresses(
+        page.meta("image"), page.of_works("image", "url"), page.of_works("thumbnailUrl", "url")
+    ),
     "tags": _tags,
     "language": lambda page: chain(
         [("html lang", page.evidence.language)], page.meta("language"), page.of_works("inLanguage")

@@ -54,16 +54,21 @@ def read(text: str) -> Any:
 def _attempts(text: str) -> Iterator[str]:
     yield text
     mended = _LINE_COMMENT.sub("", _BAD_ESCAPE.sub(r"\\\\", text))
-    mended = _TRAILING_COMMA.sub(r"\1", mended).rstrip("; \n")
+    mended = _MISSING_COMMA.sub(r"\1,\2", _TRAILING_COMMA.sub(r"\1", mended)).rstrip("; \n")
     yield mended
+    yield _QUOTE.sub(lambda quote: quote[0] if quote[1] or quote[2] else '\\"', mended)
+    yield from (mended + end for end in ("}", "]}"))
     if "&quot;" in mended:
         with suppress(ValueError):  # a number of thousands of digits
             yield unescape(mended)
-    try:
-        _, end = _DECODER.raw_decode(mended)
-    except (ValueError, RecursionError):
-        return
-    yield mended[:end]
+    pieces: list[str] = []  # objects after each other
+    end = 0
+    with suppress(ValueError, RecursionError):
+        while len(pieces) < MAX_THINGS and (white := _WHITE.match(mended, end)):
+            _, end = _DECODER.raw_decode(mended, white.end())
+            pieces.append(mended[white.end() : end])
+    if pieces:
+        yield f"[{','.join(pieces)}]" if len(pieces) > 1 else pieces[0]
 
 
 _DECODER: Final = json.JSONDecoder(strict=False)
@@ -71,6 +76,10 @@ _BEFORE: Final = re.compile(r"\A(?:<!--|/\*.*?\*/|//\s*)?\s*(?:<!\[CDATA\[)?\s*(
 _BEHIND: Final = re.compile(r"(?://)?\s*(?:\]\]>|-->|/\*.*?\*/)\s*\Z", re.DOTALL)
 _LINE_COMMENT: Final = re.compile(r"(?m)(?<=\s)//[^\n\"/]*$")
 _TRAILING_COMMA: Final = re.compile(r",(\s*[}\]])")
+_MISSING_COMMA: Final = re.compile(r'(["}\]])([^\S\n]*\n\s*")')
+_QUOTE: Final = re.compile(r'([\[{,:]\s*|\\)?"(?=(\s*[,:}\]])?)')
+"""A quotation mark; what before it or behind it shows that it begins or ends a text, or is escaped."""
+_WHITE: Final = re.compile(r"\s*")
 _BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrtu])')
 
 

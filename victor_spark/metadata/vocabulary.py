@@ -20,6 +20,8 @@ class Vocabulary:
     nobody: frozenset[str]
     roles: frozenset[str]
     agencies: frozenset[str]
+    updated: tuple[str, ...]
+    users: tuple[str, ...]
     months: tuple[tuple[str, ...], ...]
     meta: Mapping[str, tuple[str, ...]]
 

@@ -23,7 +23,8 @@ _BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)
 _IDS: Final = re.compile(r'<(?:[^<>]*? )(?:id|name)="([^"]+)"')
 _FRAGMENT: Final = re.compile(r' href="[^"#]*#([^"]+)"')
 _NOTE_ADDRESS: Final = re.compile(
-    r'="[^"#]*#[^"]*(?:fn|ftn|note|cite|ref|bib)|="[^"]*(?:footnote|noteref)|javascript:', re.IGNORECASE
+    r'="[^"#]*#(?:[^"]*(?:fn|ftn|note|cite|ref|bib)|(?:B|R|CR|bb?)\d+")|="[^"]*(?:footnote|noteref)|javascript:',
+    re.IGNORECASE,
 )
 _REFERENCE_ID: Final = re.compile(r' id="([^"]*?)[-_]?ref([^"]*)"')
 _NOTE_KINDS: Final = tuple(KIND[name] for name in ("li", "p", "dd", "block", "td"))

@@ -17,7 +17,9 @@ _IN_ADDRESS: Final = re.compile(r"(?:[?&](?:tex|latex|math|formula|chl)=|(?:late
 _ANNOTATION: Final = re.compile(
     r'<annotation(?= )[^>]* encoding="[^"]*(?:tex|TeX|latex|LaTeX)[^"]*"[^>]*>([^<]*)<'
 )
-_MATH: Final = re.compile(r"<math(?=[ >])[^>]*>.*?</math>", re.DOTALL)
+_MATH: Final = re.compile(r"<(?:mml:)?math(?=[ >])[^>]*>.*?</(?:mml:)?math>", re.DOTALL)
+_IN_ATTRIBUTE: Final = re.compile(r' data-mathml="([^"]*)"')
+"""The MathML of what MathJax has drawn."""
 _DELIMITED: Final = re.compile(r"(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)", re.DOTALL)
 _DISPLAY: Final = re.compile(
     r'display="(?:block|true)"|mode="display"|katex-display|MathJax_Display|math-?block|math display'
@@ -54,6 +56,8 @@ def latex(markup: str) -> tuple[str, bool] | None:
         return None
     elif stated := _ATTRIBUTE.search(markup):
         tex = unescape(stated[1])
+    elif stated := _IN_ATTRIBUTE.search(markup):
+        tex = of_mathml(unescape(stated[1]))
     elif "<" not in (text := markup[len(tag) : markup.rfind("</")]) or text.count("<") < 3:
         inside = _DELIMITED.fullmatch(unescape(re.sub("<[^>]*>", "", text)).strip())
         if inside is None:
@@ -228,9 +232,11 @@ def _symbols(text: str) -> str:
     return " ".join(pieces) if any(len(piece) > 1 for piece in pieces) else "".join(pieces)
 
 
+_ENVIRONMENT: Final = r"\{(?:equation|align(?:at)?|gather|multline|eqnarray|flalign)\*?\}"
 _IN_TEXT: Final = re.compile(
     r"\$\$(?P<d>[^$]+?)\$\$|(?<!\\)\\\[(?P<b>(?:[^\\]|\\[^\[\]])+?)\\\]|(?<!\\)\\\((?P<i>(?:[^\\]|\\[^()])+?)\\\)"
-    r"|(?<![\\$\w])\$(?P<s>(?=\S)[^$\n]{0,300}?(?<=\S))\$(?![\w$])",
+    r"|(?<![\\$\w])\$(?P<s>(?=\S)[^$\n]{0,300}?(?<=\S))\$(?![\w$])"
+    rf"|(?P<e>\\begin{_ENVIRONMENT}(?:(?!\\(?:begin|end){_ENVIRONMENT}).)+\\end{_ENVIRONMENT})",
     re.DOTALL,
 )
 _LOOKS_SO: Final = re.compile(r"[\\^_={}<>]|^[A-Za-z]'?$|^[A-Za-z] ?[-+*/=] ?\w$")
@@ -247,7 +253,7 @@ def in_text(text: str) -> Iterator[tuple[int, int, str | None, bool]]:
             continue
         if text[done : match.start()]:
             yield done, match.start(), None, False
-        yield match.start(), match.end(), tex, kind in "db"
+        yield match.start(), match.end(), tex, kind in "dbe"
         done = match.end()
     if text[done:]:
         yield done, len(text), None, False

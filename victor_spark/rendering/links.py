@@ -135,7 +135,7 @@ _SMALLEST: Final = 33
 _THINNEST: Final = 6
 """Pixels: images with smaller sides, or with a thinner one and no text, are icons, lines and spacers."""
 _SIZE: Final = re.compile(r"\s*(\d{1,6})(?:\.\d*)?(?:px|\s*$)")
-_A, _NOSCRIPT, _IMG, _PICTURE = map(KINDS.index, ("a", "noscript", "img", "picture"))
+_A, _NOSCRIPT, _PICTURE = map(KINDS.index, ("a", "noscript", "picture"))
 _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d*)?)[wxh])?\s*(?:,|$)")
 
 
@@ -167,13 +167,13 @@ def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
         return None
     around = int(s.parent[row])
     kind_around = s.kind[around]
-    if kind_around == _NOSCRIPT and any(s.kind[row - 4 : row - 1] == _IMG):
+    if kind_around == _NOSCRIPT and page.last_image >= row - 4:
         return None  # what scripts show in its place stands before it
     path = address.split("?")[0]
     key = path if _IMAGE_NAME.search(path) else address
     if page.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
-    page.shown_images[key] = row
+    page.shown_images[key] = page.last_image = row
     if kind_around == _A:
         target = page.links.address(attribute(page.tag(around), "href"))
         page.shown_images[target or key] = row  # a larger one that the link leads to
@@ -203,9 +203,9 @@ def _of_picture(page: "Structure", row: int) -> str:
 
 _LANGUAGE: Final = re.compile(
     r'[ "](?:(?:language|lang|highlight-source|highlight|sourceCode|src|prism)[-_:]|brush: ?)'
-    r"([a-zA-Z][\w+#]*)"
+    r"([a-zA-Z][\w+#]*(?:-(?:lisp|c|session)\b)?)"
 )
-_STATED: Final = re.compile(r' (?:data-(?:lang|language|code-language)|lang)="([a-zA-Z][\w+#.-]*)"')
+_STATED: Final = re.compile(r' (?:data-(?:code-|enlighter-)?lang(?:uage)?|lang)="([a-zA-Z][\w+#.-]*)"')
 _NO_LANGUAGE: Final = frozenset(
     "code plaintext plain text none nohighlight txt auto block wrapper container box body toolbar content"
     " table line lines numbers highlight highlighter rouge wrap example snippet view panel numberlines hljs"

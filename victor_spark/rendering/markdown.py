@@ -47,7 +47,7 @@ def _headings_of_notes(page: Structure) -> list[int]:
     for node in np.flatnonzero(ops == OP["heading"]).tolist() if page.footnotes.notes else ():
         after = int(ends[node]) + 1
         inside = ops[after : ends[after] + 1] if after < len(ops) else ops[:0]
-        if (inside == OP["footnote"]).any() and page.words(node).lower() in _NOTES:
+        if (inside == OP["footnote"]).any() and page.words(node).lower().rstrip(" :") in _NOTES:
             found.append(node)
     return found
 

@@ -37,6 +37,7 @@ _MEANS = re.compile(
 _SPACES = re.compile("  +")
 _NOT_BEFORE_FORMULA = re.compile(r"[^\W_$]\Z|\$\Z")
 _CONTROL = re.compile("[\x00-\x1f]")
+_IN_BRACKETS = re.compile(r"\\\[(\[\^[^]]*\])\\\]")
 _LONGEST_SUP = cython.declare(cython.int, 60)
 
 
@@ -52,6 +53,7 @@ class Writer:
     values: list[Any]
     inside: cython.int  # bits of the kinds of emphasis around
     in_link: cython.bint
+    next_number: cython.int  # of the item that would continue the last list
     is_plain: cython.bint  # whether the line at hand is text alone
 
     def __init__(self, page: Structure, *views: object):
@@ -59,6 +61,7 @@ class Writer:
         self.text, self.values = page.text, page.values
         self.inside = 0
         self.in_link = self.is_plain = False
+        self.next_number = 0
 
     # --- blocks ----------------------------------------------------------------------------------------
 
@@ -66,10 +69,12 @@ class Writer:
         """The nodes from `i` up to `stop` below each other."""
         parts: list[str] = []
         other: cython.bint = False
+        before: cython.int = at.ROOT  # the kind of the node above
         while i < stop:
             kind = self.nodes[at.N_OP, i]
+            other = kind == at.LIST == before and other == self.continues(i)
             if kind != at.ROOT and (text := self.block(i, kind, other)):
-                other = kind == at.LIST and not other
+                before = kind
                 parts.append(text)
             i = self.nodes[at.N_END, i] + 1
         return "\n\n".join(parts)
@@ -138,17 +143,24 @@ class Writer:
                 shown.append(f"{mark}{box}{_indented(tight.removeprefix(chr(10)), len(mark))}")
                 number += 1
             i = last + 1
+        self.next_number = number if first >= 0 else 0
         return "\n\n".join([*([("\n\n" if loose else "\n").join(shown)] if shown else []), *notes])
+
+    def continues(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Whether a list goes on with the numbers of the last one."""
+        return self.nodes[at.N_A, i] > 1 and self.nodes[at.N_A, i] == self.next_number
 
     def item(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
         """The content of an item; a newline before it where it is more than a line and lists after it."""
         parts: list[str] = []
         tight: cython.bint = True
         other: cython.bint = False
+        before: cython.int = at.ROOT
         while i < stop:
             kind = self.nodes[at.N_OP, i]
+            other = kind == at.LIST == before and other == self.continues(i)
             if text := self.block(i, kind, other):
-                other = kind == at.LIST and not other
+                before = kind
                 number = self.nodes[at.N_A, i]
                 tight = tight and (not parts or (kind == at.LIST and (number == -1 or number == 1)))
                 parts.append(text)
@@ -316,7 +328,9 @@ def _marked(text: str, before: str, behind: str) -> str:
 
 def _raised(text: str, name: str) -> str:
     size = len(text.strip(_AROUND))
-    is_reference = size > 1 and text.lstrip(_AROUND).startswith("[^")
+    if "[^" in text:  # a reference, in brackets perhaps
+        text = _IN_BRACKETS.sub(r"\1", text)
+    is_reference = text.lstrip(_AROUND).startswith("[^")
     return text if is_reference or size > _LONGEST_SUP else _marked(text, f"<{name}>", f"</{name}>")
 
 

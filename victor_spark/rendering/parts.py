@@ -12,7 +12,7 @@ from victor_spark.blocks import Blocks, Int32
 from victor_spark.html.tags import has
 from victor_spark.rendering.num import KIND
 from victor_spark.rendering.plain import has_formulas
-from victor_spark.rendering.shown import cites, has_cites, hidden_elements, powers, visible
+from victor_spark.rendering.shown import cites, has_cites, hidden_elements, powers, unselectable, visible
 from victor_spark.rendering.structure import MOST_TABLES, Structure
 
 Span = tuple[int, int]
@@ -27,8 +27,8 @@ _SEPARATOR: Final = "<i></i> "
 def parts(blocks: Blocks, html: str) -> Parts:
     """The html that plain text needs for any choice of kept blocks. The page must have a block.
 
-    It has the data tables, the elements that their style hides, and the `cite` elements of quotes. It is the
-    whole page if this has formulas, powers, `q`, hidden elements that are too long, or too many tables.
+    It has the data tables, elements that their style hides, numbers of lines, and the `cite` of quotes. It is
+    the whole page if this has formulas, powers, `q`, hidden elements that are too long, or too many tables.
     """
     spans = None if has(blocks, "q") or has_formulas(blocks, html) else _spans(blocks, html)
     if spans is not None:
@@ -45,6 +45,7 @@ def _spans(blocks: Blocks, html: str) -> list[Span] | None:
     if not all(end for _, end in hidden) or (has(blocks, "sup") and any(powers(blocks, anything, html))):
         return None
     spans = [(start, html.find(">", end) + 1) for start, end in hidden]
+    spans += unselectable(blocks, html)
     if has_cites(blocks):
         spans += ((start, end + 1) for start, end in cites(html))
     if (blocks.td_group > 0).any():

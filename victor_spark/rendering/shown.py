@@ -17,14 +17,15 @@ from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, has, inside
 from victor_spark.kernels import assemble, code_points, text_of, views
 from victor_spark.rendering.num import MOST_UP
-from victor_spark.rendering.walk import complete, in_lines, places_of, short_beginning_with
+from victor_spark.rendering.walk import complete, in_lines, places_of
 from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
 _IS_INVISIBLE: Final = np.bincount(code_points(INVISIBLE)).astype(np.uint8)
-_ANYWHERE: Final = "¶🔗↩⤴⏎^↑"
-_IS_SIGN: Final = np.bincount(code_points(f"#§⚓∞{_ANYWHERE}")).astype(np.uint8)
+_ANYWHERE: Final = "¶§🔗↩⤴⏎^↑"
+_IS_SIGN: Final = np.append(np.bincount(code_points(f"#⚓∞{_ANYWHERE}")) > 0, [False])
 LONGEST_HIDDEN: Final = 80
+_LONGEST_SIGN: Final = 3
 _QUOTE: Final = re.compile(r"<(/?)q(?=[ >])")
 _LANGUAGE: Final = re.compile(r'<html(?= )[^<>]* lang="([a-zA-Z]+)(-(?:hant|tw|hk|mo)\b)?', re.IGNORECASE)
 _OTHER_QUOTES: Final = {
@@ -42,7 +43,8 @@ _QUOTES: Final = {name: marks for marks, names in _OTHER_QUOTES.items() for name
 _CITE: Final = re.compile(r"<(/?)cite(?=[ >])[^>]*>([^\W_])?")
 _HIDING: Final = re.compile(
     r"<(span|a|b|i|em|strong|small|font|sup|sub|abbr|label|td|th|tr)(?= )(?![^>]*(?:[nN]ote|math))[^>]* "
-    r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*display\s*:\s*none\b|class="mw-editsection")[^>]*>',
+    r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*display\s*:\s*none\b|class="mw-editsection"'
+    r'|class="(?:[^"]* )?(?:sr-only|visually-?hidden|u-sronly)[ "](?=[^>]*>\s*[^\W\d_]))[^>]*>',
     re.IGNORECASE,
 )
 _LONGEST_HIDING: Final = 2000
@@ -84,6 +86,8 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     if has_cites(blocks):
         blocks = _with_cites_apart(blocks, html)
     hidden = [*_hidden(blocks, kept, html), *_signs(blocks, kept)]
+    numbers = (first_from(blocks.start, start) for start, _ in unselectable(blocks, html))
+    hidden += [row for row in numbers if row < len(blocks) and int(blocks.containers[row]) & BIT["pre"]]
     if (seen := visible(blocks)) is not blocks:
         blocks = seen
         hidden += np.flatnonzero(blocks.text_start == blocks.text_end).tolist()
@@ -192,8 +196,9 @@ def cites(html: str) -> Iterator[tuple[int, int]]:
 
 def _signs(blocks: Blocks, kept: Bool) -> Iterator[int]:
     """Links that are a sign: to a heading, term or caption itself, or back from a footnote."""
-    columns = _IS_SIGN, blocks.text_start, blocks.text_end, blocks.points, kept.view(np.uint8)
-    for row in short_beginning_with(*views(*columns)):
+    rows = np.flatnonzero(kept & (blocks.text_end - blocks.text_start <= _LONGEST_SIGN))
+    begins = blocks.points.take(blocks.text_start[rows], mode="clip")
+    for row in rows[_IS_SIGN.take(begins, mode="clip")].tolist():
         containers, sign = int(blocks.containers[row]), _text(blocks, row)
         named = blocks.heading_level[row] or containers & (BIT["dt"] | BIT["figcaption"])
         if containers & BIT["a"] and (named or sign[0] in _ANYWHERE) and not any(map(str.isalnum, sign)):
@@ -205,6 +210,16 @@ def _hidden(blocks: Blocks, kept: Bool, html: str) -> Iterator[int]:
     sizes = blocks.text_end - blocks.text_start
     for row, until, *_ in hidden_elements(blocks, kept, html):
         yield from (np.flatnonzero(sizes[row:until] <= LONGEST_HIDDEN) + row).tolist()
+
+
+def unselectable(blocks: Blocks, html: str) -> Iterator[tuple[int, int]]:
+    """Where each element begins and ends that holds a number, and whose style forbids to copy it."""
+    is_there = has(blocks, "pre") and "user-select:none" in html
+    found = _NUMBER_WITH_STYLE.finditer(html) if is_there else ()
+    return (match.span() for match in found if "user-select:none" in match[1])
+
+
+_NUMBER_WITH_STYLE: Final = re.compile(r'<span style="([^"]*)">\s*\d+\s*</span>')
 
 
 def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int, int, int, int]]:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from html import unescape
-from itertools import islice
 from typing import Any, Final
 from weakref import proxy
 
@@ -35,26 +34,27 @@ _TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void"
     "strong": "b strong",
     "em": "i em var",
     "strike": "s strike del",
-    "math": "math mjx-container",
+    "math": "math mjx-container mml:math",
 }
 """Tags by their kind; all other tags have kind 0."""
 
 _WORDS: Final = {
     "math": "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,"
     "math ,math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
-    "mjpage ,latex-rendered ,inline-math ,display-math ,math-container ,mathml ,equation ",
+    "mjpage ,latex-rendered ,inline-math ,display-math ,math-container ,mathml ,equation ,"
+    "ztext-math ",
     "callout": "admonition ,theme-admonition ,callout ,alert ,markdown-alert ,custom-block ,bs-callout ,"
     "hint ,notice ,admonitionblock ,td-alert ,docs-callout ,message-box ,notecard ,starlight-aside ,"
-    "confluence-information-macro ,nextra-callout ,book-hint ",
+    "confluence-information-macro ,nextra-callout ,book-hint ,kg-callout-card ",
     "title": "admonition-title ,alert-heading ,alert-title ,callout-title ,custom-block-title ,"
     "markdown-alert-title ,admonition-heading ,admonitionheading,admonitiontitle,callout-heading ,"
     "hint-title ,notice-title ,callout-header ,message-header ,starlight-aside__title ",
     "code": "highlighttable ,rouge-table ,syntaxhighlighter ,crayon-syntax ,dp-highlighter ,cm-content ,"
     "codemirror-code ,codeblock ,code-block ,code_block ,codehilitetable ,js-file-line-container ,lntable ,"
-    "hljs-ln ,programlisting ,sourcecode ,source-code ,prettyprint ",
+    "hljs-ln ,programlisting ,sourcecode ,source-code ,prettyprint ,fragment ",
     "block": "block ,code-block ,hljs ",
     "anchor": "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
-    "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ",
+    "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ,top-link ",
     "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ,jp-inputprompt ,jp-outputprompt ,"
     "input_prompt ,output_prompt ,line-numbers-wrapper ",
     "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
@@ -80,6 +80,8 @@ _MOST_OF_TOOL_BAR: Final = 40
 """The most elements of a listing before those of its code."""
 _NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)]")
 _LONGEST_MARKUP: Final = 20_000
+_DIV_OF_LINE: Final = re.compile(r'<div class="line">([^<]*(?:<(?!/?div)[^<]*)*)</div>\s*')
+"""A line of code of Doxygen."""
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 MOST_TABLES: Final = 3_000
 _MOST_NESTED: Final = 10
@@ -119,6 +121,7 @@ class Structure:
         self.points, self.text = blocks.points, blocks.text
         self.values: list[Any] = []
         self.shown_images: dict[str, int] = {}  # addresses and the rows of their images
+        self.last_image = -9  # the row of the last one
         self.footnotes = footnotes.NONE
         self._tables: dict[int, bool] = {}
         self._rows: dict[int, npt.NDArray[np.signedinteger]] = {}  # of groups of rows
@@ -257,10 +260,18 @@ class Structure:
         rows, n_cells = s.parent[cells], len(cells)
         if not n_cells or rows[0] == rows[-1]:  # nothing, or one row
             return False
-        if not (rows[1:] == rows[:-1]).any() and not (counts[KIND["thead"]] and counts[KIND["th"]] == 1):
+        is_column = not (rows[1:] == rows[:-1]).any()
+        if is_column and not (counts[KIND["thead"]] and counts[KIND["th"]] == 1):
             return False  # one cell a row
-        if not counts[KIND["img"]] and np.count_nonzero(s.last[cells] > s.first[cells]) == 1:
-            return False  # all cells but one are empty
+        is_filled = s.last[cells] > s.first[cells]
+        if counts[KIND["img"]]:
+            n_images = np.cumsum(s.kind[table : s.after(table)] == KIND["img"])
+            is_filled |= (
+                n_images[np.searchsorted(s.start, s.end[cells]) - 1 - table] > n_images[cells - table]
+            )
+        filled = rows[is_filled]
+        if not is_column and len(filled) and not (filled[1:] == filled[:-1]).any():
+            return False  # all cells but one in each row are empty
         n_inside = counts[KIND["p"]] + counts[KIND["li"]]
         headings = sum(counts[KIND["h1"] : KIND["h6"] + 1])
         has_header = (s.kind[cells] == KIND["th"]).any()
@@ -293,9 +304,8 @@ class Structure:
 
     def formula(self, row: int) -> tuple[int, bool] | None:
         """The LaTeX of a formula, and whether it stands by itself."""
-        found = formulas.latex(self.markup(row))
-        if found is None and (after := self.s.after(row)) < len(self.s.kind):
-            found = formulas.drawn(self.tag(after))
+        after = min(self.s.after(row), len(self.s.kind) - 1)
+        found = formulas.drawn(self.tag(after)) or formulas.latex(self.markup(row))
         return None if found is None else (self._add(found[0]), found[1])
 
     def formulas(self, start: int, end: int) -> Iterator[tuple[int, int, int, bool]]:
@@ -311,9 +321,9 @@ class Structure:
         return self._add(known[-vague] if known else "NOTE")
 
     def is_anchor(self, row: int, begins: bool) -> bool:
-        """Whether an element in a heading is a sign, or a link to edit it that doesn't begin the heading."""
+        """Whether an element in a heading is a sign, or a link or button that doesn't begin the heading."""
         text = " ".join(self.block_text(b) for b in range(self.s.first[row], self.s.last[row])[:3])
-        is_named = self.marks(row) & MARK["anchor"] != 0
+        is_named = self.marks(row) & MARK["anchor"] != 0 or self.s.kind[row] == KIND["button"]
         if not any(map(str.isalnum, text)):
             return bool(text) and (is_named or "#" in self.tag(row))
         return is_named and len(text) < 16 and not begins
@@ -391,9 +401,12 @@ class Structure:
         listing = self.blocks.listing[rows][~numbers]
         if not listing.all() or not (numbers.any() or listing.min() == listing.max()):
             return None
-        inside = (at for at in range(row, self.s.after(row)) if self.s.kind[at] == KIND["pre"])
-        stated = (links.language(self, at) for at in (row, *islice(inside, 2)))  # of numbers, of code
-        return self.code(rows.start, rows.stop, next(filter(None, stated), ""))
+        return self.code(rows.start, rows.stop, self._language(row))
+
+    def _language(self, row: int) -> str:
+        """The language that a listing states, or one of two `pre` in it: those of numbers and of code."""
+        inside = np.flatnonzero(self.s.kind[row + 1 : self.s.after(row)] == KIND["pre"])[:2] + row + 1
+        return next(filter(None, (links.language(self, at) for at in (row, *inside.tolist()))), "")
 
     def listing(self, row: int, one: int, in_cell: bool) -> int | None:
         """The listing of an element (-1: an empty one); None if it is none, -2 if it is code inside a line.
@@ -405,20 +418,19 @@ class Structure:
         white = self.blocks.white_space[one] if one < last else 0
         kind = s.kind[row]
         if not white:
-            if kind == KIND["pre"]:
+            if kind == KIND["pre"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:
                 return None
-            if s.end[row] - s.inner[row] <= _LONGEST_MARKUP:
-                markup = self.html[s.inner[row] : s.end[row]]
-                is_hidden = any(self.marks(i) & MARK["hidden"] for i in range(row, s.after(row)))
-                may_be_code = kind == KIND["code"] or "\n" in markup.strip()
-                if may_be_code and not is_hidden and not _HOLDS_BLOCKS.search(markup):
-                    text = unescape(re.sub("<[^>]*>", "", re.sub(r"<br[^>]*>", "\n", markup))).strip()
-                    return self._add((links.language(self, row), text.replace("\xa0", " "))) if text else -1
-            if kind != KIND["code"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:
+            markup, n_lines = _DIV_OF_LINE.subn(r"\1\n", self.html[s.inner[row] : s.end[row]])
+            is_hidden = any(self.marks(i) & MARK["hidden"] for i in range(row, s.after(row)))
+            has_lines = "\n" in markup.strip() and (n_lines or "fragment" not in self.tag(row))
+            if (kind == KIND["code"] or has_lines) and not is_hidden and not _HOLDS_BLOCKS.search(markup):
+                text = unescape(re.sub("<[^>]*>", "", re.sub(r"<br[^>]*>", "\n", markup))).strip()
+                return self._add((links.language(self, row), text.replace("\xa0", " "))) if text else -1
+            if kind != KIND["code"]:
                 return None  # the listing is further inside, or there is none
         if in_cell:
             return -2
-        language = links.language(self, row)
+        language = self._language(row)
         inside = range(row + 1, min(s.after(row), row + _MOST_OF_TOOL_BAR) if kind == KIND["pre"] else row)
         is_code = (i for i in inside if s.kind[i] == KIND["code"] or self.marks(i) & MARK["code"])
         begin = int(s.first[next(is_code, row)])

@@ -30,7 +30,6 @@ _LONGEST_NUMBER = cython.declare(cython.int, 5)  # of a list item
 _LONGEST_BARE_TAG = cython.declare(cython.int, 12)  # a tag with a number or span is longer
 _LONGEST_BEFORE_BOX = cython.declare(cython.int, 200)  # the markup between an item's tag and its check box
 _MOST_BEFORE_BOX = cython.declare(cython.Py_ssize_t, 2)  # elements between the two
-_LONGEST_SIGN = cython.declare(cython.int, 3)
 _FEWEST_LETTERS = cython.declare(cython.int, 3)  # of words that complete a paragraph: a mark has fewer
 _END = cython.declare(cython.int, 2147483647)  # a position after the html
 # The least ratios of kept characters:
@@ -806,7 +805,7 @@ class Walk:
             self._open(at.FOOTNOTE, label, 0, ends)
             return
         is_hidden = marks & at.MARK_HIDDEN or flags & at.FLAG_BACK
-        if is_hidden or (marks & at.MARK_ANCHOR and self._is_anchor(row)):
+        if is_hidden or ((marks & at.MARK_ANCHOR or kind == at.KIND_BUTTON) and self._is_anchor(row)):
             self.skip = self.stop[row]
             return
         if (kind == at.KIND_MATH or marks & at.MARK_MATH) and self._add_math(row):
@@ -971,8 +970,9 @@ class Walk:
         in_term = self._op() == at.DT
         if not in_term and (self.line < 0 or not self.in_heading):
             return False
-        begins = in_term or self.first[row] == self.first[self.heading]
-        return self.page.is_anchor(row, begins)
+        start = self.sums[at.UP_TO_SIZE, self.first[self.heading]]
+        begins = self.sums[at.UP_TO_SIZE, self.first[row]] < start + _FEWEST_LETTERS
+        return self.page.is_anchor(row, in_term or begins)
 
     def _holds_block(self, row: cython.Py_ssize_t) -> cython.bint:
         """Whether the first element inside `row` is a heading, paragraph or other block."""
@@ -1096,7 +1096,8 @@ class Walk:
                 many = many or self.points[i] == ord("\n")
             for b in range(one + 1, last):
                 many = many or self.n_split_br[b] != 0
-            if many and (last >= self.n_blocks or is_listing or self.paragraph[last] != self.paragraph[one]):
+            ends = is_listing or last >= self.n_blocks or self.n_split_br[last] != 0
+            if many and (ends or self.paragraph[last] != self.paragraph[one]):
                 self._add_code_of(row)
                 return
         self._before(one)
@@ -1178,28 +1179,13 @@ def in_lines(
     return found
 
 
-def short_beginning_with(
-    signs: cython.const[cython.uchar][::1],
-    text_start: cython.const[cython.int][::1],
-    text_end: cython.const[cython.int][::1],
-    points: cython.const[cython.uint][::1],
-    kept: cython.const[cython.uchar][::1],
-) -> list[int]:
-    """Kept blocks of few characters that begin with one of some signs."""
-    n_blocks: cython.Py_ssize_t = text_start.shape[0]
-    return [
-        b
-        for b in range(n_blocks)
-        if kept[b] and text_end[b] - text_start[b] <= _LONGEST_SIGN and is_among(signs, points[text_start[b]])
-    ]
-
-
 def places_of(
     characters: cython.const[cython.uchar][::1], points: cython.const[cython.uint][::1]
 ) -> list[int]:
-    """The places in a text of any of some characters."""
+    """The places in a text of any of some characters: `characters` has 1 for each of them, up to the last."""
     n_points: cython.Py_ssize_t = points.shape[0]
-    return [i for i in range(n_points) if is_among(characters, points[i])]
+    n: cython.Py_ssize_t = characters.shape[0]
+    return [i for i in range(n_points) if points[i] < n and characters[points[i]] != 0]
 
 
 def has_word(name_words: cython.const[cython.uint][::1], wanted: cython.const[cython.uint][::1]) -> bool:
@@ -1209,10 +1195,3 @@ def has_word(name_words: cython.const[cython.uint][::1], wanted: cython.const[cy
             if name_words[i] == wanted[k]:
                 return True
     return False
-
-
-@cython.cfunc
-@cython.inline
-def is_among(characters: cython.const[cython.uchar][::1], c: cython.uint) -> cython.bint:
-    """Whether a character is one of `characters`: 1 for each of them, up to the last."""
-    return c < characters.shape[0] and characters[c] != 0
