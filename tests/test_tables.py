@@ -1,5 +1,7 @@
 """The pages table is as documented, and Spark's schema is derived from Arrow's."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -57,8 +59,17 @@ def test_both_schemas_carry_the_version() -> None:
         assert tables.schema_version(tables.pages(*columns)) == tables.PAGES_VERSION
 
 
-def test_a_table_of_someone_else_has_no_version() -> None:
-    assert tables.schema_version(pa.schema([("id", pa.string())])) is None
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {},
+        {tables.VERSION_KEY: b"\xff"},
+        *({tables._SPARK_FOOTER: footer} for footer in (b"{", b"\xff", b"[]", b'{"fields": [{}]}')),
+        {tables._SPARK_FOOTER: b'{"fields": [{"name": "id", "metadata": 1}]}'},
+    ],
+)
+def test_a_table_of_someone_else_or_with_a_damaged_footer_has_no_version(metadata: dict[Any, Any]) -> None:
+    assert tables.schema_version(pa.schema([("id", pa.string())], metadata)) is None
 
 
 def test_ddl_names_every_column_with_sparks_type() -> None:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from victor_spark import tables
-from victor_spark.errors import TableError, one_line
+from victor_spark.errors import InputError, TableError, one_line
 from victor_spark.hosts import REGISTERED_DOMAIN, check_grouping
 from victor_spark.tables import SITE
 from victor_spark.warc import storage
@@ -42,22 +42,14 @@ class Kind(NamedTuple):
         return f"{self.name} can't be read"
 
 
-def _names(location: str) -> list[str]:
-    """The ends of the paths of the files in a folder; "" for a file."""
-    if not storage.is_directory(location):
-        return [""]
-    names = [path[len(location.rstrip("/")) :] for path in storage.files_below(location)]
-    return [name for name in names if name.endswith(".parquet") and "/" not in name[1:]]
-
-
 @contextmanager
 def reading(kind: Kind, path: str) -> Iterator[None]:
     """Turns errors of reading a table's file into TableError; MemoryError counts as an error of the page."""
     try:
         yield
-    except MemoryError:
+    except (MemoryError, InputError):
         raise
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno == errno.ENOMEM:
             raise MemoryError(one_line(error)) from error
         raise TableError(f"{kind.unreadable}: {path}: {one_line(error)}") from error
@@ -72,7 +64,10 @@ class SiteFiles:
 
     def __init__(self, location: str, kind: Kind, listed: bytes | None = None) -> None:
         with reading(kind, location):
-            names = json.loads(listed) if listed else _names(location)
+            names = json.loads(listed) if listed else [""]  # the ends of the paths; "" for a file
+            if listed is None and storage.is_directory(location):
+                below = (path[len(location.rstrip("/")) :] for path in storage.files_below(location))
+                names = [name for name in below if name.endswith(".parquet") and "/" not in name[1:]]
         if not names:
             raise TableError(f"{location}: no {kind.name} (`{kind.command}` makes one)")
         self.paths = [location.rstrip("/") + name for name in names]
@@ -113,14 +108,16 @@ class SiteFiles:
     def bounds(self, column: str) -> Iterator[tuple[str, str, str, int]]:
         """The least and the largest value of a column of strings in each row group, its path and number."""
         for path, metadata in self._metadata.items():
-            place = metadata.schema.names.index(column)
             for number in range(metadata.num_row_groups):
-                found = metadata.row_group(number).column(place).statistics
-                if found is None or not found.has_min_max:  # Parquet stores no bounds for a very long name
-                    values = self._read(path, number, self._kind.schema)[column]
-                    found = SimpleNamespace(**pc.min_max(values).as_py())
-                if found.min is not None:
-                    yield found.min, found.max, path, number
+                with reading(self._kind, path):
+                    place = metadata.schema.names.index(column)
+                    found = metadata.row_group(number).column(place).statistics
+                    if found is None or not found.has_min_max:  # not stored for a very long name
+                        values = self._read(path, number, self._kind.schema)[column]
+                        found = SimpleNamespace(**pc.min_max(values).as_py())
+                    least, most = found.min, found.max
+                if least is not None:
+                    yield least, most, path, number
 
     def __len__(self) -> int:
         """The number of row groups; `read` gets their numbers, by site."""
@@ -146,7 +143,8 @@ class SiteFiles:
             file = pq.ParquetFile(opened, metadata=self._metadata[path])
             found = file.read_row_group(number, schema.names, use_threads=False)
             found = found.select(schema.names).cast(schema)
-        if pc.any(pc.greater(found[SITE][:-1], found[SITE][1:])).as_py():
+            found.validate(full=True)
+        if found[SITE].null_count or pc.any(pc.greater(found[SITE][:-1], found[SITE][1:])).as_py():
             raise TableError(f"{self._kind.unreadable}: {path}: its rows are not sorted by site")
         return found
 

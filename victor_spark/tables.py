@@ -6,6 +6,7 @@ column's metadata: there the version is in the metadata of the column `id` (`sch
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -221,10 +222,9 @@ def _ddl_type(kind: pa.DataType) -> str:
 def schema_version(schema: pa.Schema, key: str = VERSION_KEY, column: str = VERSION_COLUMN) -> str | None:
     """The version a table was written with, from its Arrow schema (`pyarrow.parquet.read_schema`)."""
     metadata = schema.metadata or {}
-    if version := metadata.get(key.encode()):
-        return str(version.decode())
-    if footer := metadata.get(_SPARK_FOOTER):
-        metadata_of = {field["name"]: field["metadata"] for field in json.loads(footer)["fields"]}
-        found: str | None = metadata_of.get(column, {}).get(key)
-        return found
+    with suppress(LookupError, TypeError, ValueError):  # there is none, or the footer is damaged
+        if version := metadata.get(key.encode()):
+            return str(version.decode())
+        fields = json.loads(metadata[_SPARK_FOOTER])["fields"]
+        return str({field["name"]: field["metadata"] for field in fields}[column][key])
     return None

@@ -198,10 +198,17 @@ def test_every_option_gives_sites_of_one_page_the_rows_of_one_pass(
         assert two == one
 
 
-def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(two_passes: Whole, kept: Whole) -> None:
+def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(
+    clean: Run, two_passes: Whole, kept: Whole, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert sorted(path.name for path in (two_passes[0] / "_run/first_pass").iterdir()) == ["_run"]
     assert len(list((kept[0] / "_run/first_pass/pages").glob("*.parquet"))) > 1
     assert kept[1] == two_passes[1]
+    capfd.readouterr()
+    clean(two_passes[0], sites=KEEPING)  # what is gone can't be kept
+    assert "this run kept no block rows: for --keep-blocks" in capfd.readouterr().err
+    clean(kept[0], sites=KEEPING)
+    assert "kept no block rows" not in capfd.readouterr().err
 
 
 def test_a_run_goes_on_in_the_pass_where_it_stopped(
@@ -213,7 +220,10 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(
     first_pass = output / "_run/first_pass"
 
     (output / "_run/run.json").unlink()  # killed in the second pass
-    max((output / "_run/ledger").iterdir()).unlink()
+    for entry in (output / "_run/ledger").iterdir():
+        entry.unlink()
+    for sums in first_pass.glob("known-*/file=*"):  # and lost the sums
+        shutil.rmtree(sums)
     assert victor("status", output).code == 4
     assert clean(output, sites=KEEPING) == whole
 
@@ -223,7 +233,7 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(
     shutil.rmtree(output / "pages")
     (first_pass / "known.json").unlink()  # while the sums were made
     assert status.status(str(output))["passing"] == "first"
-    with pytest.raises(OutputError, match="was written with by_site"):  # not overwritten by one pass
+    with pytest.raises(OutputError, match=r"was written with by_site: repeat"):  # not overwritten by one pass
         clean(output)
     assert clean(output, sites=KEEPING) == whole
 

@@ -188,6 +188,9 @@ def test_a_person_sees_which_layouts_are_kept_and_hostile_text_stays_text(
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "&lt;script&gt;" in html
     assert re.findall(r"<h2><bdi>([a-z.]+):", html) == ["tales.example", "odd.example"]
+    index = re.findall(r'<li><a href="#(\d)"><bdi>([a-z.]+)<', html)
+    assert index == re.findall(r'<a id="(\d)"></a>\n<h2><bdi>([a-z.]+):', html)
+    assert len(index) == 2
     assert not {"\x1b", "\u202e"} & set(html)
     assert "<script" not in html
     assert "http" not in html.replace("http-equiv", "")  # self-contained
@@ -271,9 +274,12 @@ def test_block_rows_with_layouts_of_another_version_make_no_table(
     config = json.loads(path.read_bytes())
     assert config["sites"].pop("version") == table.VERSION
     path.write_text(json.dumps(config))
-    outcome = victor("sites", "write", tmp_path / "out", "--output", tmp_path / "sites")
-    assert outcome.code == 2
-    assert "kept no block rows of this version" in outcome.lines[-1]
+    of_one_pass = tmp_path / "of_one_pass"
+    (of_one_pass / "_run").mkdir(parents=True)
+    for run_folder in (tmp_path / "out", of_one_pass):
+        outcome = victor("sites", "write", run_folder, "--output", tmp_path / "sites")
+        assert outcome.code == 2
+        assert "kept no block rows of this version" in outcome.lines[-1]
     assert not (tmp_path / "sites").exists()
 
 
@@ -294,6 +300,36 @@ def test_damaged_rows_are_an_error_of_one_line(known: Path, tmp_path: Path, vict
     assert "table of sites can't be read" in outcome.lines[-1]
     assert not (tmp_path / "more").exists()
     assert victor("sites", "show", tmp_path / "nowhere").code == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "shown"),
+    [
+        ("n_pages", None, ()),
+        ("n_pages", 0, ()),
+        ("log_odds", 1 << 60, ("tales.example",)),
+        ("site", None, ()),
+        ("site", b"\xff", ()),
+        ("example", b"\xff", ("tales.example",)),
+    ],
+)
+def test_damaged_values_are_an_error_of_one_line(
+    known: Path,
+    tmp_path: Path,
+    victor: Victor,
+    column: str,
+    value: int | bytes | None,
+    shown: tuple[str, ...],
+) -> None:
+    def damaged(found: pa.Table) -> pa.Table:
+        place = found.schema.get_field_index(column)
+        kind = pa.binary() if isinstance(value, bytes) else SITES.field(column).type
+        values = pa.array([value] * len(found), kind).view(SITES.field(column).type)
+        return found.set_column(place, found.schema.field(column), values)
+
+    outcome = victor("sites", "show", copied(known, tmp_path / "damaged", damaged), *shown)
+    assert outcome.code == 2
+    assert "table of sites can't be read" in outcome.lines[-1]
 
 
 def test_only_the_rows_of_the_sites_asked_for_are_read(tmp_path: Path, row_groups_read: list[int]) -> None:

@@ -75,6 +75,22 @@ def test_what_is_no_templates_table_is_refused(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("site", None), ("document_frequency", None), ("site", b"\xff"), ("example", b"\xff")],
+)
+def test_damaged_values_are_refused(
+    tmp_path: Path, first: pa.Table, column: str, value: bytes | None
+) -> None:
+    field = first.schema.field(column)
+    kind = field.type if value is None else pa.binary()
+    values = pa.array([value] * len(first), kind).view(field.type)
+    place = first.schema.get_field_index(column)
+    pq.write_table(first.set_column(place, field, values), tmp_path / "t.parquet")
+    with pytest.raises(TableError, match="table of templates can't be read"):
+        table.read(tmp_path / "t.parquet")
+
+
 def test_a_second_crawl_adds_up(first: pa.Table) -> None:
     second = rows(site(12, seed=5), LATER)
     both = update(first, second)

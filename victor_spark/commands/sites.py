@@ -16,7 +16,6 @@ from victor_spark.extractors import victor
 from victor_spark.hosts import registered_domain
 from victor_spark.sites import evidence, table
 from victor_spark.sites.table import Site
-from victor_spark.tables import SITE
 from victor_spark.warc.storage import printable
 
 WRITE_HELP: Final = """\
@@ -79,9 +78,7 @@ def show(arguments: argparse.Namespace) -> int:
     """Prints the sites or the layouts of one, or writes them as a page."""
     found = table.SiteTable(arguments.table)
     if arguments.site is None:
-        counted = (row for part in found.sizes() for row in part.to_pylist())
-        largest = nlargest(arguments.limit, ((row["n_pages"], row[SITE]) for row in counted))
-        sites = [site for _, site in largest]
+        sites = [site for _, site in nlargest(arguments.limit, found.sizes())]
     else:
         named = (arguments.site, registered_domain(arguments.site))
         sites = [site for site in named if site and found.of(site) is not None][:1]
@@ -125,11 +122,15 @@ def _lines(site: Site, limit: int) -> Iterator[tuple[str, str, str]]:
 
 
 def _page(title: str, sites: Sequence[Site], limit: int) -> Iterator[str]:
-    yield f"{_HEAD}<title>{escape(title)}</title></head><body>{_LEGEND}\n"
-    for mark, numbers, text in (line for site in sites for line in _lines(site, limit)):
-        shown = f"<bdi>{escape(text)}</bdi>"
-        kept = " class=kept" if mark == "+" else ""
-        yield f"<div{kept}>{shown}<small>{numbers}</small></div>\n" if mark else f"<h2>{shown}</h2>\n"
+    names = (f"<bdi>{escape(printable(site.name))}</bdi>" for site in sites)
+    index = "".join(f'<li><a href="#{number}">{name}</a>\n' for number, name in enumerate(names))
+    yield f"{_HEAD}<title>{escape(title)}</title></head><body>{_LEGEND}<ol>\n{index}</ol>\n"
+    for number, site in enumerate(sites):
+        yield f'<a id="{number}"></a>\n'
+        for mark, numbers, text in _lines(site, limit):
+            shown = f"<bdi>{escape(text)}</bdi>"
+            kept = " class=kept" if mark == "+" else ""
+            yield f"<div{kept}>{shown}<small>{numbers}</small></div>\n" if mark else f"<h2>{shown}</h2>\n"
     yield "</body></html>\n"
 
 

@@ -67,12 +67,17 @@ def batches(path: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows of a table's file as columns of `schema`; InputError if it is damaged."""
     with reading(KIND, path), storage.open_file(path) as file:
         for batch in pq.ParquetFile(file).iter_batches(use_threads=False):
-            if any(batch[name].null_count for name in SUMS.names):
-                raise InputError(f"{KIND.unreadable}: {path}: null sums")
-            n_pages, log_odds = (batch[name].to_numpy() for name in evidence.SUMS)
-            if not ((n_pages > 0) & (n_pages < _MOST_PAGES) & (abs(log_odds) < n_pages << 16)).all():
-                raise InputError(f"{KIND.unreadable}: {path}: impossible sums")
+            batch.validate(full=True)
+            check(batch, path)
             yield pa.RecordBatch.from_arrays([batch[name] for name in schema.names], schema=schema)
+
+
+def check(rows: pa.RecordBatch | pa.Table, place: str) -> None:
+    """InputError if these rows of a table have sums that no pages give."""
+    n_pages, log_odds = (rows[name].fill_null(0).to_numpy() for name in evidence.SUMS)
+    is_possible = (n_pages > 0) & (n_pages < _MOST_PAGES) & (abs(log_odds) < n_pages << 16)
+    if not is_possible.all() or any(rows[name].null_count for name in SUMS.names):
+        raise InputError(f"{KIND.unreadable}: {place}: impossible sums")
 
 
 class SiteTable:
@@ -86,11 +91,13 @@ class SiteTable:
         """The sums of a site; None if the table doesn't have it."""
         return None if site is None else self._near(*self.files.span(site)).of(site)
 
-    def sizes(self) -> Iterator[pa.Table]:
-        """The number of pages of each site, part by part: `site`, `n_pages`."""
+    def sizes(self) -> Iterator[tuple[int, str]]:
+        """The number of pages and the name of each site."""
         for number in range(len(self.files)):
             rows = self.files.read(number, number + 1, SUMS)
-            yield rows.filter(pc.equal(rows["key"], OF_SITE)).select([SITE, "n_pages"])
+            check(rows, self.files.location)
+            counts = rows.filter(pc.equal(rows["key"], OF_SITE))
+            yield from zip(counts["n_pages"].to_pylist(), counts[SITE].to_pylist(), strict=True)
 
 
 _KEPT: Final = 0.5
@@ -116,7 +123,9 @@ class Site(NamedTuple):
 
 
 def of_site(rows: pa.Table, model: SiteModel) -> Site:
-    """The site of these rows (columns of `table.SITES`)."""
+    """The site of these rows (columns of `table.SITES`); InputError for sums that no pages give."""
+    name = rows[SITE][0].as_py()
+    check(rows, name)
     key, n_pages, log_odds = (rows[name].to_numpy() for name in ("key", *evidence.SUMS))
     n_site = int(n_pages[key == OF_SITE].sum())
     share = np.minimum(n_pages / max(n_site, 1), 1.0)
@@ -131,4 +140,4 @@ def of_site(rows: pa.Table, model: SiteModel) -> Site:
     position, is_text = rows["position"].to_numpy(), key & evidence.OF_TEXT != 0
     layouts = sorted(np.flatnonzero(~is_text).tolist(), key=lambda row: (position[row], row))
     texts = [parts[row] for row in np.flatnonzero(is_text & (key != OF_SITE)).tolist()]
-    return Site(rows[SITE][0].as_py(), n_site, [parts[row] for row in layouts], sorted(texts, reverse=True))
+    return Site(name, n_site, [parts[row] for row in layouts], sorted(texts, reverse=True))

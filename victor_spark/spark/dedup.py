@@ -90,13 +90,11 @@ def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
                 files.write(ledger.DUPLICATES, ledger.dumped({**asdict(request), **counts}))
             finally:
                 files.remove(ledger.DEDUP)
-    n_exact, n_indirect = f"{counts['n_exact']:,} with the same words", f"{counts['n_indirect']:,}"
-    result = f"{request.location.rstrip('/')}/duplicates"
-    log(
-        f"{many(counts['n_duplicates'], 'duplicate')} in {many(counts['n_clusters'], 'cluster')}: {n_exact}, "
-        f"{n_indirect} linked only through other pages; written to {result}"
-        f"{f', pages to {request.target}' if request.target else ''}"
-    )
+    clusters = f"{many(counts['n_duplicates'], 'duplicate')} in {many(counts['n_clusters'], 'cluster')}"
+    exact = f"{counts['n_exact']:,} with the same words"
+    linked = f"{counts['n_indirect']:,} linked only through other pages"
+    target = f", pages to {request.target}" if request.target else ""
+    log(f"{clusters}: {exact}, {linked}; written to {request.location.rstrip('/')}/duplicates{target}")
     return counts
 
 

@@ -79,6 +79,8 @@ def _finished(files: Files, this: Run) -> dict[str, Any] | None:
     if found:
         _tidy(files, request)
         log(f"already done on {found['finished_at']}: nothing to do")
+        if request.sites.keep_blocks and not files.names(f"{ledger.FIRST_PASS}/{ledger.PAGES}"):
+            log("this run kept no block rows: for --keep-blocks, choose another --output", "warning")
         _log(found, request.output)
         budget = BudgetTracker(request.budget, n_shards=found["n_shards"], n_bytes=found["n_bytes"])
         budget.add(*ledger.entries(files))

@@ -254,7 +254,7 @@ def config(request: CleanRequest, *, models: Mapping[str, str], inputs: Mapping[
         "cleaning": cleaning,
         "reading": _deciding(request.reading),
         **_deciding(request.rows),
-        "sites": _deciding(request.sites) | ({"version": table.VERSION} if request.sites.by_site else {}),
+        "sites": {**_deciding(request.sites), "version": table.VERSION},
         "limits": _deciding(request.limits),
         "models": dict(models),
         "inputs": dict(inputs),

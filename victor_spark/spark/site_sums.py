@@ -73,12 +73,12 @@ def table_files(found: SiteTable) -> pa.Table:
 def gather(
     spark: SparkSession, files: Files, sizes: Mapping[str, int], group: str, earlier: SiteTable | None = None
 ) -> str:
-    """The folder, below `files`, with the sums for each of these files of scored pages; made if missing.
+    """The folder, below `files`, with the sums for each of these files of scored pages; made if not whole.
 
     `earlier`: a table of sites with the sums of other crawls, which are added.
     """
     found = ledger.stored(files, KNOWN)
-    if found and found["files"] == sorted(sizes):
+    if found and found["files"] == sorted(sizes) and found.get("sums") == files.below(found["folder"]):
         return str(found["folder"])
     for name in files.names() or []:
         if name.startswith("known-"):
@@ -92,7 +92,8 @@ def gather(
         if earlier is not None:
             shards, n_rows = pa.concat_tables([shards, table_files(earlier)]), n_rows + earlier.files.n_rows
         _write(spark, files, folder, shards, n_tasks, n_rows)
-    files.write(KNOWN, ledger.dumped({"folder": folder, "files": sorted(sizes)}))
+    found = {"folder": folder, "files": sorted(sizes), "sums": files.below(folder)}
+    files.write(KNOWN, ledger.dumped(found))
     return folder
 
 
@@ -183,10 +184,9 @@ def _unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def sums(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The sums of one file, as batches of `schema`: SUMS or SITES."""
-    return table.batches(shard.path, schema) if shard.kind == "sites" else _of_file(shard, schema)
-
-
-def _of_file(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    if shard.kind == "sites":
+        yield from table.batches(shard.path, schema)
+        return
     has_examples, names = "example" in schema.names, tags.tables().names
     sites: dict[str, list[Contributions]] = {}
     examples: dict[str, Examples] = {}
@@ -228,8 +228,7 @@ def _summed(
         keyed = zip(names.to_pylist(), key.tolist(), strict=True)
         found = [examples[site].get(key, (None,) * 4)[1:] for site, key in keyed]
         columns |= dict(zip(table.EXAMPLE.names, zip(*found, strict=True), strict=True))
-    arrays = [pa.array(columns[field.name], field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return pa.RecordBatch.from_pydict({name: columns[name] for name in schema.names}, schema)
 
 
 def write_sites(sources: Sequence[str], target: str, master: str | None = None) -> None:
@@ -255,17 +254,17 @@ def _write_sites(sources: Sequence[str], target: str, spark: SparkSession) -> No
 
 def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
     """The files of a run's block rows or of a table as shards, and how pages are grouped into sites."""
-    first_pass = open_files(f"{location.rstrip('/')}/{ledger.FIRST_PASS}", spark)
-    if first_pass.names("_run") is None:
-        location = address(open_files(location, spark))  # absolute, for tasks
-        found = SiteTable(location)
+    files = open_files(location, spark)
+    if files.names("_run") is None:
+        found = SiteTable(address(files))  # absolute, for tasks
         return table_files(found), found.files.grouping
+    first_pass = open_files(f"{location.rstrip('/')}/{ledger.FIRST_PASS}", spark)
     sizes = scored_sizes(first_pass)
     of_sites = (ledger.stored(first_pass, ledger.CONFIG) or {}).get("sites", {})
     if sizes is None or of_sites.get("version") != table.VERSION:
         raise OutputError(
-            f"{location}: this run kept no block rows of this version (the column blocks is something else); "
-            "clean into a new OUT with --by-site --keep-blocks"
+            f"{location}: the run is incomplete, or kept no block rows of this version (the column blocks is "
+            "something else): complete it, or clean into a new OUT with --by-site --keep-blocks"
         )
     return scored_files(first_pass, sizes), of_sites["grouping"]
 

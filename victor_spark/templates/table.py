@@ -119,6 +119,7 @@ def refuse_faults(rows: pa.Table, path: str) -> None:
     for token in mutable:
         inner = token.removeprefix("(?:").removesuffix(")")
         faults += [] if token == patterns.mutable(inner) and patterns.is_cheap(inner) else [token]
+    faults += [f"no {name}" for name in rows.column_names if rows[name].null_count]
     if len(mutable) > _MAX_MUTABLE:
         faults.append(f"{len(mutable)} mutable patterns")
     for view, regex, tokens in () if faults else zip(*columns, strict=True):
