@@ -63,6 +63,7 @@ _ITEMS: Final = {
     "UInt16": "unsigned short",
     "Int": "int",
     "UInt": "unsigned int",
+    "Int64": "long long",
     "UInt64": "unsigned long long",
     "Float": "float",
     "Double": "double",

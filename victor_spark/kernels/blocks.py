@@ -5,6 +5,7 @@ The names of the rows stand in kernels.num and model.surroundings. Cython pure P
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.libc.math import exp, log
 from cython.cimports.victor_spark.kernels import num
 
@@ -18,14 +19,14 @@ _FADING = cython.declare(cython.float, 0.5)  # what each element further out wei
 
 @cython.ccall
 def layout(
-    paragraph: cython.const[cython.int][::1],
-    n_words: cython.const[cython.int][::1],
-    linked: cython.const[cython.uchar][::1],
-    n_sentences: cython.const[cython.int][::1],
-    parent_block: cython.const[cython.int][::1],
-    elements: cython.const[cython.int][:, ::1],
-    path: cython.const[cython.ulonglong][::1],
-    class_path: cython.const[cython.ulonglong][::1],
+    paragraph: num.Ints,
+    n_words: num.Ints,
+    linked: num.Bytes,
+    n_sentences: num.Ints,
+    parent_block: num.Ints,
+    elements: num.IntRows,
+    path: num.UInt64s,
+    class_path: num.UInt64s,
     of_block: cython.int[::1],
     places: cython.int[:, ::1],
     sums: cython.double[:, ::1],
@@ -38,8 +39,8 @@ def layout(
     decides where in it a hash goes. Returns n_paragraphs + 2**32 * the number of elements that matter, which
     is one more than the last that holds a paragraph.
     """
-    n: cython.Py_ssize_t = paragraph.shape[0]
-    p: cython.Py_ssize_t = -1
+    n: Py_ssize_t = paragraph.shape[0]
+    p: Py_ssize_t = -1
     last_element: cython.int = 0
     for i in range(n):
         if i == 0 or paragraph[i] != paragraph[i - 1]:
@@ -66,13 +67,13 @@ def layout(
 
 @cython.ccall
 def of_page(
-    n_words: cython.const[cython.int][::1],
-    n_sentences: cython.const[cython.int][::1],
-    depth: cython.const[cython.int][::1],
-    div_group: cython.const[cython.int][::1],
-    td_group: cython.const[cython.int][::1],
-    letters_hash: cython.const[cython.ulonglong][::1],
-    linked: cython.const[cython.uchar][::1],
+    n_words: num.Ints,
+    n_sentences: num.Ints,
+    depth: num.Ints,
+    div_group: num.Ints,
+    td_group: num.Ints,
+    letters_hash: num.UInt64s,
+    linked: num.Bytes,
     key: cython.ulonglong,
     slots: cython.int[::1],
     twins: cython.int[:, ::1],
@@ -84,7 +85,7 @@ def of_page(
 
     `key` and `slots` are as in `layout`; `page` gets the numbers of the paper's document features.
     """
-    n: cython.Py_ssize_t = n_words.shape[0]
+    n: Py_ssize_t = n_words.shape[0]
     words: cython.double = 0.0
     sentences: cython.double = 0.0
     depths: cython.double = 0.0
@@ -107,18 +108,18 @@ def of_page(
 
 @cython.ccall
 def of_blocks(
-    counts: cython.const[cython.int][:, ::1],
-    n_words: cython.const[cython.int][::1],
-    containers: cython.const[cython.ulonglong][::1],
-    hints: cython.const[cython.uchar][:, ::1],
-    of_block: cython.const[cython.int][::1],
-    places: cython.const[cython.int][:, ::1],
-    n_containers: cython.Py_ssize_t,
-    features: cython.const[cython.int][::1],
-    first: cython.Py_ssize_t,
+    counts: num.IntRows,
+    n_words: num.Ints,
+    containers: num.UInt64s,
+    hints: num.ByteRows,
+    of_block: num.Ints,
+    places: num.IntRows,
+    n_containers: Py_ssize_t,
+    features: num.Ints,
+    first: Py_ssize_t,
     mean_depth: cython.double,
-    twins: cython.const[cython.int][:, ::1],
-    ratios: cython.const[cython.double][:, ::1],
+    twins: num.IntRows,
+    ratios: num.DoubleRows,
     rows: cython.float[:, ::1],
 ) -> cython.void:
     """Fills `rows`: one for each container, each row of `hints`, each count, and the ratios of counts.
@@ -127,7 +128,7 @@ def of_blocks(
     `n_words`, `containers`, `hints`, `of_block` and `rows` are of the blocks from `first` on, the other
     columns of all.
     """
-    n: cython.Py_ssize_t = containers.shape[0]
+    n: Py_ssize_t = containers.shape[0]
     last: cython.double = max(twins.shape[1] - 1, 1)
     one: cython.ulonglong = 1
     for r in range(n_containers):
@@ -168,11 +169,11 @@ def of_blocks(
 
 @cython.cfunc
 def _find_firsts(
-    hashes: cython.const[cython.ulonglong][::1],
+    hashes: num.UInt64s,
     table: cython.int[:, ::1],
-    of_block: cython.Py_ssize_t,
-    row: cython.Py_ssize_t,
-    n: cython.Py_ssize_t,
+    of_block: Py_ssize_t,
+    row: Py_ssize_t,
+    n: Py_ssize_t,
     key: cython.ulonglong,
     slots: cython.int[::1],
 ) -> cython.void:
@@ -192,16 +193,12 @@ def _find_firsts(
 
 @cython.cfunc
 def _word_ratios(
-    n_words: cython.const[cython.int][::1],
-    linked: cython.const[cython.uchar][::1],
-    groups: cython.const[cython.int][::1],
-    ratios: cython.double[:, ::1],
-    row: cython.Py_ssize_t,
+    n_words: num.Ints, linked: num.Bytes, groups: num.Ints, ratios: cython.double[:, ::1], row: Py_ssize_t
 ) -> cython.float:
     """Fills ratios[row]: the share of each layout group in the words outside links; the greatest share."""
     total: cython.double = 0.0
     greatest: cython.double = 0.0
-    last: cython.Py_ssize_t = 0
+    last: Py_ssize_t = 0
     for i in range(groups.shape[0]):
         last = max(last, groups[i])
     for i in range(last + 1):
@@ -238,10 +235,10 @@ def _small(c: cython.uint) -> cython.uint:
 
 @cython.ccall
 def title_shares(
-    text: cython.const[cython.uint][::1],
-    starts: cython.const[cython.int][::1],
-    ends: cython.const[cython.int][::1],
-    n_letters: cython.const[cython.int][::1],
+    text: num.UInts,
+    starts: num.Ints,
+    ends: num.Ints,
+    n_letters: num.Ints,
     title: cython.uint[::1],
     shares: cython.float[::1],
 ) -> cython.void:
@@ -249,7 +246,7 @@ def title_shares(
 
     Letters' case doesn't matter; `title` becomes small letters.
     """
-    n: cython.Py_ssize_t = title.shape[0]
+    n: Py_ssize_t = title.shape[0]
     for j in range(n):
         title[j] = _small(title[j])
     for block in range(starts.shape[0]):
@@ -272,11 +269,11 @@ def title_shares(
 
 @cython.ccall
 def weigh(
-    named_elements: cython.const[cython.int][:, ::1],
-    words: cython.const[cython.uint][::1],
-    slots: cython.const[cython.uint][::1],
-    slot_weights: cython.const[cython.float][::1],
-    of_block: cython.const[cython.int][::1],
+    named_elements: num.IntRows,
+    words: num.UInts,
+    slots: num.UInts,
+    slot_weights: num.Floats,
+    of_block: num.Ints,
     sums: cython.float[:, ::1],
     rows: cython.float[:, ::1],
 ) -> cython.void:
@@ -286,7 +283,7 @@ def weigh(
     Blocks; `slots`/`slot_weights` an open-addressing table from a word's hash to its weight (free slots: 0);
     `sums` (num.NAME_SUMS, n named elements + 1) is scratch. An element weighs what its words do together.
     """
-    i: cython.Py_ssize_t = 0
+    i: Py_ssize_t = 0
     for e in range(sums.shape[0]):
         sums[e, 0] = 0.0
     for e in range(1, named_elements.shape[1]):
@@ -307,9 +304,9 @@ def weigh(
 
 @cython.ccall
 def origins(
-    source_elements: cython.const[cython.uchar][::1],
-    numbers: cython.const[cython.int][::1],
-    weights: cython.const[cython.float][:, ::1],
+    source_elements: num.Bytes,
+    numbers: num.Ints,
+    weights: num.FloatRows,
     least: cython.double,
     rows: cython.float[:, ::1],
 ) -> cython.void:
@@ -318,7 +315,7 @@ def origins(
     `numbers` are those of the weights' columns among the `source_elements` of the page, or as many as there
     are of these for an element that no page has; the last column is added on every page.
     """
-    n: cython.Py_ssize_t = numbers.shape[0]
+    n: Py_ssize_t = numbers.shape[0]
     highest: cython.double = 0.0
     total: cython.double = 0.0
     logits = cython.declare(cython.double[8])

@@ -4,10 +4,9 @@ The names of the rows stand in kernels.num; sites.evidence says what they mean. 
 """
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.libc.math import exp, floor, log, sqrt
 from cython.cimports.victor_spark.kernels import num
-
-from victor_spark.kernels.num import ALL_64_BITS, GOLDEN
 
 num.check()
 
@@ -21,8 +20,6 @@ MIN_CONTENT = 0.02
 _SCALE = cython.declare(cython.double, SCALE)
 _LEAST = cython.declare(cython.double, LEAST)
 _MOST_OTHER = cython.declare(cython.double, 1.0 - MIN_CONTENT)
-_GOLDEN = cython.declare(cython.ulonglong, GOLDEN)
-_ALL_BITS = cython.declare(cython.ulonglong, ALL_64_BITS)
 
 
 @cython.cfunc
@@ -42,11 +39,11 @@ def mean_log_odds(total: cython.longlong, n_pages: cython.longlong) -> cython.do
 
 @cython.ccall
 def contribute(
-    class_path: cython.const[cython.ulonglong][::1],
-    letters_hash: cython.const[cython.ulonglong][::1],
-    n_letters: cython.const[cython.int][::1],
-    n_words: cython.const[cython.int][::1],
-    marginals: cython.const[cython.double][:, ::1],
+    class_path: num.UInt64s,
+    letters_hash: num.UInt64s,
+    n_letters: num.Ints,
+    n_words: num.Ints,
+    marginals: num.DoubleRows,
     key: cython.ulonglong,
     slots: cython.int[::1],
     odds: cython.double[::1],
@@ -55,7 +52,7 @@ def contribute(
     keys: cython.ulonglong[::1],
     firsts: cython.int[::1],
     log_odds: cython.longlong[::1],
-) -> cython.Py_ssize_t:
+) -> Py_ssize_t:
     """Finds the distinct keys of a page, layouts first; returns how many there are.
 
     A block has the key of its layout, and one of its text there if that has letters and may be content.
@@ -64,7 +61,7 @@ def contribute(
     multiple of 1 / SCALE. `key`: a random number of this process. `slots`: room for two keys a block;
     `odds`, `means`: work space.
     """
-    n: cython.Py_ssize_t = class_path.shape[0]
+    n: Py_ssize_t = class_path.shape[0]
     n_keys: cython.int = 0
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     for place in range(slots.shape[0]):
@@ -75,11 +72,11 @@ def contribute(
             if kind == num.KEYED_LAYOUT:
                 odds[i] = _log_odds(marginals[i, num.LABEL_OTHER])
             elif n_letters[i] > 0 and marginals[i, num.LABEL_OTHER] <= _MOST_OTHER:
-                code = letters_hash[i] ^ (code * _GOLDEN & _ALL_BITS)
+                code = letters_hash[i] ^ (code * num.GOLDEN & num.ALL_64_BITS)
             else:
                 of_blocks[kind, i] = -1
                 continue
-            code = (code << 1 | kind) & _ALL_BITS
+            code = (code << 1 | kind) & num.ALL_64_BITS
             slot = num.spread(code, key) & mask
             while slots[slot] >= 0 and keys[slots[slot]] != code:
                 slot = (slot + 1) & mask
@@ -101,10 +98,10 @@ def contribute(
 
 @cython.ccall
 def compare(
-    of_blocks: cython.const[cython.int][:, ::1],
-    keys: cython.const[cython.ulonglong][::1],
+    of_blocks: num.IntRows,
+    keys: num.UInt64s,
     log_odds: cython.const[cython.longlong][::1],
-    site_keys: cython.const[cython.ulonglong][::1],
+    site_keys: num.UInt64s,
     site_sums: cython.const[cython.longlong][:, ::1],
     n_others: cython.double,
     is_among: cython.bint,
@@ -118,8 +115,8 @@ def compare(
     it `is_among` its pages; `n_others`: the number of other pages. `n_pages`, `means`: work space.
     """
     for k in range(keys.shape[0]):
-        low: cython.Py_ssize_t = 0
-        high: cython.Py_ssize_t = site_keys.shape[0]
+        low: Py_ssize_t = 0
+        high: Py_ssize_t = site_keys.shape[0]
         while low < high:
             middle = (low + high) >> 1
             if site_keys[middle] < keys[k]:
@@ -158,11 +155,11 @@ def _level(n_pages: cython.double) -> cython.int:
 
 @cython.ccall
 def revise(
-    marginals: cython.const[cython.double][:, ::1],
-    words: cython.const[cython.double][::1],
-    paragraph: cython.const[cython.int][::1],
-    evidence: cython.const[cython.float][:, ::1],
-    parameters: cython.const[cython.double][::1],
+    marginals: num.DoubleRows,
+    words: num.Doubles,
+    paragraph: num.Ints,
+    evidence: num.FloatRows,
+    parameters: num.Doubles,
     odds: cython.double[::1],
     masses: cython.double[::1],
     revised: cython.double[:, ::1],
@@ -174,7 +171,7 @@ def revise(
     The log-odds of a paragraph's blocks change alike, by the mean of the changes that the evidence of each
     makes, weighted by the root of its words. `odds`, `masses` (N_PAGE_LEVELS zeros): work space.
     """
-    n: cython.Py_ssize_t = words.shape[0]
+    n: Py_ssize_t = words.shape[0]
     level: cython.int = 0
     mass: cython.double = 0.0
     for i in range(n):
@@ -191,7 +188,7 @@ def revise(
         masses[_level(n_pages * evidence[num.EVIDENCE_REPEATS, i])] += likely
     for level in range(1, masses.shape[0]):
         masses[level] += masses[level - 1]
-    first: cython.Py_ssize_t = 0
+    first: Py_ssize_t = 0
     weights: cython.double = 0.0
     change: cython.double = 0.0
     for i in range(n):
@@ -223,10 +220,7 @@ def revise(
 
 @cython.cfunc
 def _shift(
-    marginals: cython.const[cython.double][:, ::1],
-    i: cython.Py_ssize_t,
-    change: cython.double,
-    revised: cython.double[:, ::1],
+    marginals: num.DoubleRows, i: Py_ssize_t, change: cython.double, revised: cython.double[:, ::1]
 ) -> cython.void:
     """Fills revised[i]: the marginals of a block after a change of its log-odds of content (0: exactly)."""
     for label in range(num.N_LABELS):

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import cython
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.rendering import num as at
 
 from victor_spark.rendering.structure import Structure, columns_of, in_one_line
@@ -46,9 +47,9 @@ _LONGEST_SUP = cython.declare(cython.int, 60)
 class Writer:
     """Writes the nodes of one page. Blocks of the kind ROOT are left out; in a line, what they hold stays."""
 
-    points: cython.const[cython.uint][::1]
+    points: at.UInts
     nodes: cython.const[cython.int][:, :]
-    properties: cython.const[cython.uchar][::1]
+    properties: at.Bytes
     text: str
     values: list[Any]
     inside: cython.int  # bits of the kinds of emphasis around
@@ -65,7 +66,7 @@ class Writer:
 
     # --- blocks ----------------------------------------------------------------------------------------
 
-    def blocks(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
+    def blocks(self, i: Py_ssize_t, stop: Py_ssize_t) -> str:
         """The nodes from `i` up to `stop` below each other."""
         parts: list[str] = []
         other: cython.bint = False
@@ -79,9 +80,9 @@ class Writer:
             i = self.nodes[at.N_END, i] + 1
         return "\n\n".join(parts)
 
-    def block(self, i: cython.Py_ssize_t, kind: cython.int, other: cython.bint) -> str:
+    def block(self, i: Py_ssize_t, kind: cython.int, other: cython.bint) -> str:
         """A node; `other`: it is a list that stands below another one."""
-        end: cython.Py_ssize_t = self.nodes[at.N_END, i]
+        end: Py_ssize_t = self.nodes[at.N_END, i]
         value = self.nodes[at.N_A, i]
         if kind == at.P:
             if end == i + 2 and self.nodes[at.N_OP, i + 1] == at.MATH and self.nodes[at.N_B, i + 1]:
@@ -118,9 +119,7 @@ class Writer:
             return f"[^{self.values[value]}]: {_indented(text, 4)}" if text else ""
         return "---" if kind == at.HR else self.blocks(i + 1, end)  # figures, captions, definitions
 
-    def items(
-        self, i: cython.Py_ssize_t, end: cython.Py_ssize_t, first: cython.int, other: cython.bint
-    ) -> str:
+    def items(self, i: Py_ssize_t, end: Py_ssize_t, first: cython.int, other: cython.bint) -> str:
         """A list, and footnotes that stand in it below."""
         shown: list[str] = []
         notes: list[str] = []
@@ -146,11 +145,11 @@ class Writer:
         self.next_number = number if first >= 0 else 0
         return "\n\n".join([*([("\n\n" if loose else "\n").join(shown)] if shown else []), *notes])
 
-    def continues(self, i: cython.Py_ssize_t) -> cython.bint:
+    def continues(self, i: Py_ssize_t) -> cython.bint:
         """Whether a list goes on with the numbers of the last one."""
         return self.nodes[at.N_A, i] > 1 and self.nodes[at.N_A, i] == self.next_number
 
-    def item(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
+    def item(self, i: Py_ssize_t, stop: Py_ssize_t) -> str:
         """The content of an item; a newline before it where it is more than a line and lists after it."""
         parts: list[str] = []
         tight: cython.bint = True
@@ -167,15 +166,15 @@ class Writer:
             i = self.nodes[at.N_END, i] + 1
         return "\n".join(parts) if tight else "\n" + "\n\n".join(parts)
 
-    def table(self, i: cython.Py_ssize_t, end: cython.Py_ssize_t) -> str:
+    def table(self, i: Py_ssize_t, end: Py_ssize_t) -> str:
         """A table, and what stands in it outside of rows above it; where others reach, cells are empty."""
         before: list[str] = []
         cells: list[int] = []
         places: list[tuple[int, int, int]] = []
         i += 1
         while i < end:
-            row: cython.Py_ssize_t = i
-            cell: cython.Py_ssize_t = i + 1
+            row: Py_ssize_t = i
+            cell: Py_ssize_t = i + 1
             i = self.nodes[at.N_END, row] + 1
             if self.nodes[at.N_OP, row] != at.ROW:
                 before.append(self.block(row, self.nodes[at.N_OP, row], False))
@@ -198,11 +197,11 @@ class Writer:
             before.append("\n".join([f"| {' | '.join(texts)} |" for texts in rows]))
         return "\n\n".join(filter(None, before))
 
-    def flatten(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t, pieces: list[str]) -> cython.void:
+    def flatten(self, i: Py_ssize_t, stop: Py_ssize_t, pieces: list[str]) -> cython.void:
         """Adds the lines in some nodes to `pieces`."""
         while i < stop:
             kind = self.nodes[at.N_OP, i]
-            end: cython.Py_ssize_t = self.nodes[at.N_END, i]
+            end: Py_ssize_t = self.nodes[at.N_END, i]
             if kind == at.P or kind == at.HEADING:
                 pieces.append(self.inline(i).replace(_BREAK, " "))
             elif kind == at.CODE:
@@ -212,7 +211,7 @@ class Writer:
                 self.flatten(i + 1, end, pieces)
             i = end + 1
 
-    def inline(self, i: cython.Py_ssize_t) -> str:
+    def inline(self, i: Py_ssize_t) -> str:
         """The line of a paragraph or heading, with its breaks."""
         self.is_plain = True
         line = self.line(i + 1, self.nodes[at.N_END, i]).strip()
@@ -224,13 +223,13 @@ class Writer:
 
     # --- lines -----------------------------------------------------------------------------------------
 
-    def line(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
+    def line(self, i: Py_ssize_t, stop: Py_ssize_t) -> str:
         """The nodes from `i` up to `stop` beside each other."""
         parts: list[str] = []
         while i < stop:
             kind = self.nodes[at.N_OP, i]
             value = self.nodes[at.N_A, i]
-            end: cython.Py_ssize_t = self.nodes[at.N_END, i]
+            end: Py_ssize_t = self.nodes[at.N_END, i]
             self.is_plain = self.is_plain and (kind == at.TEXT or kind == at.SPACE)
             if kind == at.TEXT:
                 parts.append(self.escaped(value, self.nodes[at.N_B, i]))
@@ -273,7 +272,7 @@ class Writer:
             i = end + 1
         return "".join(parts)
 
-    def code(self, i: cython.Py_ssize_t, stop: cython.Py_ssize_t) -> str:
+    def code(self, i: Py_ssize_t, stop: Py_ssize_t) -> str:
         """The text of nodes as it is."""
         parts: list[str] = []
         for k in range(i, stop):
@@ -281,15 +280,15 @@ class Writer:
             parts.append(self.text[self.nodes[at.N_A, k] : self.nodes[at.N_B, k]] if text else " ")
         return "".join(parts)
 
-    def escaped(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> str:
+    def escaped(self, first: Py_ssize_t, last: Py_ssize_t) -> str:
         """Text, what means something in Markdown escaped, white space as one space."""
         parts: list[str] = []
         points = self.points
-        begin: cython.Py_ssize_t = first  # of what is not yet in `parts`
-        i: cython.Py_ssize_t = first
+        begin: Py_ssize_t = first  # of what is not yet in `parts`
+        i: Py_ssize_t = first
         while i < last:
             c = points[i]
-            after: cython.Py_ssize_t = i + 1
+            after: Py_ssize_t = i + 1
             if self.is_white(c):
                 while after < last and self.is_white(points[after]):
                     after += 1

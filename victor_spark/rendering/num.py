@@ -76,7 +76,7 @@ NUMBERS: Final = parser.named(
     {name: value for name, value in vars().items() if isinstance(value, int)},
     {f"CHAR_{name}": num.NUMBERS[name] for name in ("CLASS_MASK", "OTHER", "LETTER", "DIGIT", "WHITE")},
     {f"WHITE_{name}": num.NUMBERS[name] for name in ("LINES", "PROSE", "CODE")},
-    {name: num.NUMBERS[name] for name in ("FNV_PRIME", "SMALL", "FIRST_WIDE")},
+    {name: num.NUMBERS[name] for name in ("FNV_SEED", "FNV_PRIME", "SMALL", "FIRST_WIDE")},
     num.numbered("KIND_", KINDS),
     {f"MARK_{name.upper()}": 1 << bit for bit, name in enumerate(MARKS)},
     {f"FLAG_{name.upper()}": 1 << bit for bit, name in enumerate(FLAGS)},
@@ -84,7 +84,7 @@ NUMBERS: Final = parser.named(
     num.numbered("", OPS),
     num.numbered("F_", FRAME),
 )
-globals().update(NUMBERS)
+globals().update(NUMBERS, **dict.fromkeys(parser.ARRAYS, memoryview))
 
 check, hashed, place = parser.check, parser.hashed, parser.place
 compiled_with = partial(parser.compiled_with, numbers=NUMBERS)

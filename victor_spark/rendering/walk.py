@@ -9,15 +9,13 @@ from typing import Any
 
 import cython
 import numpy as np
+from cython import Py_ssize_t
 from cython.cimports.victor_spark.rendering import num as at
-
-from victor_html.elements import FNV_SEED
 
 at.check()
 
-_SEED = cython.declare(cython.uint, FNV_SEED)
-_MAX_DEPTH = cython.declare(cython.Py_ssize_t, 24)  # deeper containers are left out, but not their content
-_MAX_FRAMES = cython.declare(cython.Py_ssize_t, 48)
+_MAX_DEPTH = cython.declare(Py_ssize_t, 24)  # deeper containers are left out, but not their content
+_MAX_FRAMES = cython.declare(Py_ssize_t, 48)
 _CLIMB = cython.declare(cython.int, 12)  # elements around an image, or nested formulas, that are examined
 # Limits in characters:
 _LONGEST_ITEM = cython.declare(cython.int, 2000)  # of a list item that is completed
@@ -29,7 +27,7 @@ _LONGEST_TOOL_BAR = cython.declare(cython.int, 30)  # above code
 _LONGEST_NUMBER = cython.declare(cython.int, 5)  # of a list item
 _LONGEST_BARE_TAG = cython.declare(cython.int, 12)  # a tag with a number or span is longer
 _LONGEST_BEFORE_BOX = cython.declare(cython.int, 200)  # the markup between an item's tag and its check box
-_MOST_BEFORE_BOX = cython.declare(cython.Py_ssize_t, 2)  # elements between the two
+_MOST_BEFORE_BOX = cython.declare(Py_ssize_t, 2)  # elements between the two
 _FEWEST_LETTERS = cython.declare(cython.int, 3)  # of words that complete a paragraph: a mark has fewer
 _END = cython.declare(cython.int, 2147483647)  # a position after the html
 # The least ratios of kept characters:
@@ -54,24 +52,24 @@ class Walk:
     and `nodes`, and enlarges them as needed.
     """
 
-    html: cython.const[cython.uint][::1]
-    points: cython.const[cython.uint][::1]
-    slots: cython.const[cython.uint][::1]
-    slot_kinds: cython.const[cython.int][::1]
-    word_slots: cython.const[cython.uint][::1]
-    word_marks: cython.const[cython.int][::1]
-    start: cython.const[cython.int][::1]
-    block_end: cython.const[cython.int][::1]
-    text_start: cython.const[cython.int][::1]
-    text_end: cython.const[cython.int][::1]
-    paragraph: cython.const[cython.int][::1]
-    white_space: cython.const[cython.int][::1]
-    listing: cython.const[cython.int][::1]
-    n_split_br: cython.const[cython.int][::1]
-    space_before: cython.const[cython.int][::1]
-    gaps: cython.const[cython.uint][::1]
-    gap_ends: cython.const[cython.int][::1]
-    left_out: cython.const[cython.uchar][::1]
+    html: at.UInts
+    points: at.UInts
+    slots: at.UInts
+    slot_kinds: at.Ints
+    word_slots: at.UInts
+    word_marks: at.Ints
+    start: at.Ints
+    block_end: at.Ints
+    text_start: at.Ints
+    text_end: at.Ints
+    paragraph: at.Ints
+    white_space: at.Ints
+    listing: at.Ints
+    n_split_br: at.Ints
+    space_before: at.Ints
+    gaps: at.UInts
+    gap_ends: at.Ints
+    left_out: at.Bytes
     kept: cython.uchar[::1]
     sums: cython.int[:, ::1]  # before each block: kept blocks, characters, kept characters; next kept block
     kind: cython.int[::1]  # the columns of elements, from here to `stack`
@@ -91,12 +89,12 @@ class Walk:
     nodes_array: Any
     page: Any
     source: str
-    n_blocks: cython.Py_ssize_t
-    n_elements: cython.Py_ssize_t
-    n: cython.Py_ssize_t
-    depth: cython.Py_ssize_t
+    n_blocks: Py_ssize_t
+    n_elements: Py_ssize_t
+    n: Py_ssize_t
+    depth: Py_ssize_t
     top: cython.int  # the frame of the innermost container, -1: none
-    line: cython.Py_ssize_t  # the current line: the node of an open paragraph or heading, -1: none
+    line: Py_ssize_t  # the current line: the node of an open paragraph or heading, -1: none
     in_heading: cython.bint
     level: cython.int  # open nodes inside the current line
     serial: cython.int  # number of lines so far
@@ -143,11 +141,11 @@ class Walk:
         """The elements, and the rows of those that may state their kind by a role, or by a class of Word."""
         stated: list[int] = []
         html = self.html
-        n: cython.Py_ssize_t = html.shape[0]
-        i: cython.Py_ssize_t = 0
-        block: cython.Py_ssize_t = 0
-        depth: cython.Py_ssize_t = 0
-        row: cython.Py_ssize_t = 0
+        n: Py_ssize_t = html.shape[0]
+        i: Py_ssize_t = 0
+        block: Py_ssize_t = 0
+        depth: Py_ssize_t = 0
+        row: Py_ssize_t = 0
         has_math = False
         while True:
             if block < self.n_blocks and self.start[block] == i:
@@ -201,20 +199,20 @@ class Walk:
         self.n_elements = row
         return self.elements[: at.E_STACK, :row], stated
 
-    def _kind_of(self, i: cython.Py_ssize_t) -> cython.int:
+    def _kind_of(self, i: Py_ssize_t) -> cython.int:
         """The kind of an element by the name of its tag, which begins at `i`."""
-        n: cython.Py_ssize_t = self.html.shape[0]
-        name: cython.uint = _SEED
+        n: Py_ssize_t = self.html.shape[0]
+        name: cython.uint = at.FNV_SEED
         while i < n and self.html[i] != ord(">") and self.html[i] != ord(" ") and self.html[i] != ord("/"):
             name = at.hashed(name, self.html[i])
             i += 1
         return self.slot_kinds[at.place(self.slots, name)]
 
-    def tag(self, row: cython.Py_ssize_t) -> str:
+    def tag(self, row: Py_ssize_t) -> str:
         """The start tag of an element."""
         return self.source[self.begin[row] : self.inner[row]]
 
-    def marks(self, row: cython.Py_ssize_t) -> cython.int:
+    def marks(self, row: Py_ssize_t) -> cython.int:
         """The marks of an element, as bits, by its class, role and id. Both the words of letters and digits
         and the whole names (hashed with a space after them) are looked up, in lower case.
         """
@@ -223,8 +221,8 @@ class Walk:
             return found
         found = 0
         html = self.html
-        i: cython.Py_ssize_t = self.begin[row]
-        end: cython.Py_ssize_t = self.inner[row] - 1
+        i: Py_ssize_t = self.begin[row]
+        end: Py_ssize_t = self.inner[row] - 1
         name: cython.uint
         word: cython.uint
         while i < end:
@@ -233,7 +231,7 @@ class Walk:
                 continue
             named = self._is_named(i)
             i += 2
-            name = word = _SEED
+            name = word = at.FNV_SEED
             while i < end and html[i] != ord('"'):
                 if named:
                     c: cython.uint = html[i]
@@ -241,12 +239,12 @@ class Walk:
                         c |= at.SMALL
                     if (ord("a") <= c <= ord("z")) or ord("0") <= c <= ord("9"):
                         word = at.hashed(word, c)
-                    elif word != _SEED:
+                    elif word != at.FNV_SEED:
                         found |= self._of_word(word)
-                        word = _SEED
+                        word = at.FNV_SEED
                     if c <= ord(" "):
                         found |= self._of_word(at.hashed(name, ord(" ")))
-                        name = _SEED
+                        name = at.FNV_SEED
                     else:
                         name = at.hashed(name, c)
                 i += 1
@@ -256,7 +254,7 @@ class Walk:
         self.known_marks[row] = found
         return found
 
-    def _states_role(self, i: cython.Py_ssize_t) -> cython.bint:
+    def _states_role(self, i: Py_ssize_t) -> cython.bint:
         """Whether the '=' at `i` follows the name role, or precedes Word's class of list items."""
         if self.html[i - 1] == ord("e") and self.html[i - 2] == ord("l") and self.html[i - 3] == ord("o"):
             return self.html[i - 4] == ord("r") and self.html[i - 5] == ord(" ")
@@ -264,7 +262,7 @@ class Walk:
             return self.html[i + 2] == ord("M") and self.html[i + 5] == ord("L") and self._is_named(i)
         return False
 
-    def _is_named(self, i: cython.Py_ssize_t) -> cython.bint:
+    def _is_named(self, i: Py_ssize_t) -> cython.bint:
         """Whether the '=' at `i` (at least 3) follows the name class, role or id."""
         last: cython.uint = self.html[i - 1]
         before: cython.uint = self.html[i - 2]
@@ -345,7 +343,7 @@ class Walk:
                     if self._kept_size(inside) >= _TABLE_RATIO * self._size(inside) > 0:
                         self.keep(inside)
 
-    def keep(self, row: cython.Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
+    def keep(self, row: Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
         """Shows all blocks of an element, or (`kept` 0) none of them."""
         for b in range(self.first[row], self.last_of[row]):
             self.kept[b + 1] = kept
@@ -380,17 +378,17 @@ class Walk:
                 follows = cython.cast(cython.int, b)
             self.sums[at.UP_TO_NEXT, b] = follows
 
-    def _size(self, row: cython.Py_ssize_t) -> cython.int:
+    def _size(self, row: Py_ssize_t) -> cython.int:
         return self.sums[at.UP_TO_SIZE, self.last_of[row]] - self.sums[at.UP_TO_SIZE, self.first[row]]
 
-    def _kept_size(self, row: cython.Py_ssize_t) -> cython.int:
+    def _kept_size(self, row: Py_ssize_t) -> cython.int:
         before = self.sums[at.UP_TO_KEPT_SIZE, self.first[row]]
         return self.sums[at.UP_TO_KEPT_SIZE, self.last_of[row]] - before
 
-    def _has_kept(self, row: cython.Py_ssize_t) -> cython.bint:
+    def _has_kept(self, row: Py_ssize_t) -> cython.bint:
         return self.sums[at.UP_TO_KEPT, self.last_of[row]] > self.sums[at.UP_TO_KEPT, self.first[row]]
 
-    def _stands_between(self, row: cython.Py_ssize_t) -> cython.bint:
+    def _stands_between(self, row: Py_ssize_t) -> cython.bint:
         """Whether kept text or a heading precedes an element, and kept text or a mostly kept end follows."""
         around, b, size = self._up(self.parent[row], self._size(row)), self.last_of[row], self._size(row)
         if self.kind[row] == at.KIND_PRE and around > 0 and b == self.last_of[around]:
@@ -410,10 +408,10 @@ class Walk:
         follows = self.kept[a] or (before > around and self._is_heading(before) and self.last_of[before] == a)
         return follows and (self.kept[b + 1] or ends)
 
-    def _is_heading(self, row: cython.Py_ssize_t) -> cython.bint:
+    def _is_heading(self, row: Py_ssize_t) -> cython.bint:
         return at.KIND_H1 <= self.kind[row] <= at.KIND_H6
 
-    def _introduces(self, row: cython.Py_ssize_t) -> cython.bint:
+    def _introduces(self, row: Py_ssize_t) -> cython.bint:
         """Whether a paragraph that is not kept ends with a colon, before a kept list, table or listing."""
         b, after = self.last_of[row], row + 1
         if not self._size(row) or self._has_kept(row):
@@ -430,7 +428,7 @@ class Walk:
         kind = self.kind[after] if after < self.n_elements else at.KIND_OTHER
         return at.KIND_UL <= kind <= at.KIND_TABLE or self.white_space[b] == at.WHITE_CODE
 
-    def _up(self, row: cython.Py_ssize_t, size: cython.int) -> cython.Py_ssize_t:
+    def _up(self, row: Py_ssize_t, size: cython.int) -> Py_ssize_t:
         """The nearest of an element and its ancestors whose text does not have this size."""
         climbed: cython.int = 0
         while climbed < _CLIMB and row > 0 and self._size(row) == size:
@@ -438,7 +436,7 @@ class Walk:
             climbed += 1
         return row
 
-    def _choose_between(self, row: cython.Py_ssize_t) -> cython.void:
+    def _choose_between(self, row: Py_ssize_t) -> cython.void:
         """Shows a heading before kept text, and a notice after kept text or after another notice."""
         a, b = self.first[row], self.last_of[row]
         if a == b or b >= self.n_blocks or (self.sums[at.UP_TO_KEPT, b] > self.sums[at.UP_TO_KEPT, a]):
@@ -455,9 +453,9 @@ class Walk:
             self.flags[row] |= at.FLAG_BETWEEN
             self.keep(row)
 
-    def _choose_image(self, row: cython.Py_ssize_t) -> cython.void:
+    def _choose_image(self, row: Py_ssize_t) -> cython.void:
         """Shows an image that belongs to the kept text."""
-        around: cython.Py_ssize_t = max(self._up(self.parent[row], 0), 0)
+        around: Py_ssize_t = max(self._up(self.parent[row], 0), 0)
         first, size = self.first[row], self._size(around)
         is_figure = self.kind[around] == at.KIND_FIGURE
         caption = (
@@ -512,14 +510,14 @@ class Walk:
             self._end_line()
             label, _, self.text_from = self.page.note(row)
             self._open(at.FOOTNOTE, label, 0, row)
-            after: cython.Py_ssize_t = row + 1
+            after: Py_ssize_t = row + 1
             while after < self.n_elements and self.begin[after] < self.stop[row]:
                 after += 1
             self._add_elements(row + 1, after, self.first[row], self.last_of[row])
         return self.nodes_array[:, : self.n]
 
     def _add_elements(
-        self, row: cython.Py_ssize_t, last: cython.Py_ssize_t, b: cython.int, n_blocks: cython.int
+        self, row: Py_ssize_t, last: Py_ssize_t, b: cython.int, n_blocks: cython.int
     ) -> cython.void:
         """Adds elements from `row` up to `last`, and blocks from `b` up to `n_blocks`."""
         while row <= last:
@@ -538,7 +536,7 @@ class Walk:
         self._close_up_to(_END)
         self._end_line()
 
-    def _is_wanted(self, row: cython.Py_ssize_t) -> cython.bint:
+    def _is_wanted(self, row: Py_ssize_t) -> cython.bint:
         """Whether the walk must visit an element: it is shown, or it changes how kept text is shown."""
         kind = self.kind[row]
         if self.flags[row]:
@@ -559,9 +557,9 @@ class Walk:
             (kind == at.KIND_OTHER or kind > at.KIND_INPUT) and (self.marks(row) & at.MARK_MATH) != 0
         )
 
-    def _put(self, op: cython.int, a: cython.int, b: cython.int) -> cython.Py_ssize_t:
+    def _put(self, op: cython.int, a: cython.int, b: cython.int) -> Py_ssize_t:
         """Adds a node and returns its row."""
-        row: cython.Py_ssize_t = self.n
+        row: Py_ssize_t = self.n
         if row >= self.nodes.shape[1]:
             self.nodes_array = np.concatenate([self.nodes_array, self.nodes_array], axis=1)
             self.nodes = memoryview(self.nodes_array)
@@ -572,7 +570,7 @@ class Walk:
         self.n = row + 1
         return row
 
-    def _end(self, node: cython.Py_ssize_t) -> cython.void:
+    def _end(self, node: Py_ssize_t) -> cython.void:
         """Ends a node; removes it if it is empty, unless it is a cell or an item with a box."""
         kind = self.nodes[at.N_OP, node]
         if self.n == node + 1 and kind != at.CELL and (kind != at.ITEM or self.nodes[at.N_B, node] == 0):
@@ -585,10 +583,8 @@ class Walk:
         """The kind of the innermost container."""
         return self.frames[at.F_OP, self.top] if self.top >= 0 else at.ROOT
 
-    def _push(
-        self, end: cython.int, op: cython.int, node: cython.Py_ssize_t, saved: cython.int
-    ) -> cython.void:
-        depth: cython.Py_ssize_t = self.depth
+    def _push(self, end: cython.int, op: cython.int, node: Py_ssize_t, saved: cython.int) -> cython.void:
+        depth: Py_ssize_t = self.depth
         self.frames[at.F_END, depth] = end
         self.frames[at.F_OP, depth] = op
         self.frames[at.F_NODE, depth] = cython.cast(cython.int, node)
@@ -598,7 +594,7 @@ class Walk:
         self.frames[at.F_LAZY, depth] = -1
         self.depth = depth + 1
 
-    def _open(self, op: cython.int, a: cython.int, b: cython.int, row: cython.Py_ssize_t) -> cython.bint:
+    def _open(self, op: cython.int, a: cython.int, b: cython.int, row: Py_ssize_t) -> cython.bint:
         """Puts a container for an element into the innermost one and enters it."""
         if self.depth >= _MAX_DEPTH:
             return False
@@ -754,7 +750,7 @@ class Walk:
 
     def _add_listing(self, b: cython.int) -> cython.bint:
         """Adds the listing that begins with block `b` and is not an element of its own, if there is one."""
-        stop: cython.Py_ssize_t = b
+        stop: Py_ssize_t = b
         if not self.listing[b]:
             return False
         while stop < self.n_blocks and self.listing[stop] == self.listing[b]:
@@ -775,7 +771,7 @@ class Walk:
                 self._begin_item()
             self._put(at.CODE, value, 0)
 
-    def _add_element(self, row: cython.Py_ssize_t) -> cython.void:
+    def _add_element(self, row: Py_ssize_t) -> cython.void:
         """Adds the node of an element by its kind; the elements inside are added later."""
         kind = self.kind[row]
         flags = self.flags[row]
@@ -845,7 +841,7 @@ class Walk:
         elif marks & at.MARK_TITLE and op == at.CALLOUT and self.n == self.frames[at.F_NODE, self.top] + 1:
             self._open(at.TITLE, 0, 0, row)
 
-    def _add_item(self, row: cython.Py_ssize_t) -> cython.void:
+    def _add_item(self, row: Py_ssize_t) -> cython.void:
         op = self._op()
         if op == at.TABLE or op == at.ROW:
             return
@@ -867,7 +863,7 @@ class Walk:
         if self._open(at.ITEM, number, state, row):
             self._leave_out_mark(row)
 
-    def _leave_out_mark(self, row: cython.Py_ssize_t) -> cython.void:
+    def _leave_out_mark(self, row: Py_ssize_t) -> cython.void:
         """Leaves out the bullet or number before the text of an item, as Markdown writes its own.
 
         A number is left out only if Word wrote it or it is a paragraph of its own: others may be text.
@@ -894,7 +890,7 @@ class Walk:
             if number >= 0:
                 self.text_from = end
 
-    def _add_table(self, row: cython.Py_ssize_t) -> cython.void:
+    def _add_table(self, row: Py_ssize_t) -> cython.void:
         for i in range(self.depth - 1, self.depth - 4, -1):
             if i >= 0 and (self.frames[at.F_OP, i] == at.TABLE or self.frames[at.F_OP, i] == at.CELL):
                 return
@@ -912,7 +908,7 @@ class Walk:
         if self.page.is_data(row):
             self._open(at.TABLE, 0, 0, row)
 
-    def _add_inline(self, row: cython.Py_ssize_t) -> cython.void:
+    def _add_inline(self, row: Py_ssize_t) -> cython.void:
         first, last = self.first[row], self.last_of[row]
         kind = self.kind[row]
         if self._starts_listing(first, last):
@@ -948,7 +944,7 @@ class Walk:
             self._push(self.stop[row], at.LINK, 0, self.serial)
             self._begin_inline(at.LINK + kind - at.KIND_A, value)
 
-    def _add_reference(self, row: cython.Py_ssize_t) -> cython.void:
+    def _add_reference(self, row: Py_ssize_t) -> cython.void:
         """Adds a reference to a footnote in place of an element."""
         self._begin_without_text(row)
         self._put(at.REF, self.page.reference(row), 0)
@@ -965,7 +961,7 @@ class Walk:
             and self._add_listing(first)
         )
 
-    def _is_anchor(self, row: cython.Py_ssize_t) -> cython.bint:
+    def _is_anchor(self, row: Py_ssize_t) -> cython.bint:
         """Whether an element in a heading or term is a sign that links to it, or a link to edit it."""
         in_term = self._op() == at.DT
         if not in_term and (self.line < 0 or not self.in_heading):
@@ -974,7 +970,7 @@ class Walk:
         begins = self.sums[at.UP_TO_SIZE, self.first[row]] < start + _FEWEST_LETTERS
         return self.page.is_anchor(row, in_term or begins)
 
-    def _holds_block(self, row: cython.Py_ssize_t) -> cython.bint:
+    def _holds_block(self, row: Py_ssize_t) -> cython.bint:
         """Whether the first element inside `row` is a heading, paragraph or other block."""
         after = row + 1
         if after >= self.n_elements or self.begin[after] >= self.stop[row]:
@@ -982,7 +978,7 @@ class Walk:
         kind = self.kind[after]
         return at.KIND_H1 <= kind <= at.KIND_BLOCK or kind == at.KIND_FIGURE
 
-    def _begin_without_text(self, row: cython.Py_ssize_t) -> cython.void:
+    def _begin_without_text(self, row: Py_ssize_t) -> cython.void:
         """Begins a paragraph for an element without text, such as an image, unless it joins the open one."""
         first = self.first[row]
         begin = self.begin[row]
@@ -1003,7 +999,7 @@ class Walk:
 
     def _is_broken(self, position: cython.int) -> cython.bint:
         """Whether a block-level element begins or ends between the end of the current line and a position."""
-        i: cython.Py_ssize_t = self.line_end
+        i: Py_ssize_t = self.line_end
         if self.in_heading or i >= position:
             return False
         self.line_end = position
@@ -1016,7 +1012,7 @@ class Walk:
             i += 1
         return False
 
-    def _add_image(self, row: cython.Py_ssize_t) -> cython.void:
+    def _add_image(self, row: Py_ssize_t) -> cython.void:
         found = self.page.image(row)
         if found is None:
             return
@@ -1031,7 +1027,7 @@ class Walk:
             self._put(at.SPACE, 0, 0)
             self.last = self.first[row]
 
-    def _add_math(self, row: cython.Py_ssize_t) -> cython.bint:
+    def _add_math(self, row: Py_ssize_t) -> cython.bint:
         """Adds an element as a formula; returns whether it is one."""
         kind = self.kind[row]
         begin, end = self.begin[row], self.stop[row]
@@ -1068,7 +1064,7 @@ class Walk:
         self.last = last - 1 if last > first else self.last
         return True
 
-    def _add_code_of(self, row: cython.Py_ssize_t) -> cython.void:
+    def _add_code_of(self, row: Py_ssize_t) -> cython.void:
         """Adds an element as a listing, or as code inside a line, if it is one."""
         in_cell = self._op() == at.CELL
         found = self.page.listing(row, self.sums[at.UP_TO_NEXT, self.first[row]], in_cell)
@@ -1082,7 +1078,7 @@ class Walk:
         if self.last_of[row] > self.first[row]:
             self.last = self.last_of[row] - 1
 
-    def _add_span(self, row: cython.Py_ssize_t) -> cython.void:
+    def _add_span(self, row: Py_ssize_t) -> cython.void:
         """Adds code inside a line."""
         first, last = self.first[row], self.last_of[row]
         one = self.sums[at.UP_TO_NEXT, first]
@@ -1113,12 +1109,12 @@ class Walk:
 
 
 def complete(
-    paragraph: cython.const[cython.int][::1],
-    text_start: cython.const[cython.int][::1],
-    text_end: cython.const[cython.int][::1],
-    n_words: cython.const[cython.int][::1],
-    n_letters: cython.const[cython.int][::1],
-    left_out: cython.const[cython.uchar][::1],
+    paragraph: at.Ints,
+    text_start: at.Ints,
+    text_end: at.Ints,
+    n_words: at.Ints,
+    n_letters: at.Ints,
+    left_out: at.Bytes,
     kept: cython.uchar[::1],
     *,
     with_ends: cython.bint,
@@ -1127,14 +1123,14 @@ def complete(
     quarters are, those at its ends, too: all (`with_ends`) or punctuation only. Left-out blocks are not
     kept for that, nor are words with few letters, such as [1].
     """
-    first: cython.Py_ssize_t = 0
-    after: cython.Py_ssize_t = 0
-    n: cython.Py_ssize_t = paragraph.shape[0]
+    first: Py_ssize_t = 0
+    after: Py_ssize_t = 0
+    n: Py_ssize_t = paragraph.shape[0]
     while first < n:
         size: cython.int = 0
         shown: cython.int = 0
-        low: cython.Py_ssize_t = n
-        high: cython.Py_ssize_t = 0
+        low: Py_ssize_t = n
+        high: Py_ssize_t = 0
         while after < n and paragraph[after] == paragraph[first]:
             size += text_end[after] - text_start[after]
             if kept[after]:
@@ -1150,21 +1146,21 @@ def complete(
 
 
 def in_lines(
-    hints: cython.const[cython.uchar][::1],
-    heading_level: cython.const[cython.int][::1],
-    paragraph: cython.const[cython.int][::1],
-    td_group: cython.const[cython.int][::1],
-    text_start: cython.const[cython.int][::1],
-    points: cython.const[cython.uint][::1],
-    left_out: cython.const[cython.uchar][::1],
-    kept: cython.const[cython.uchar][::1],
+    hints: at.Bytes,
+    heading_level: at.Ints,
+    paragraph: at.Ints,
+    td_group: at.Ints,
+    text_start: at.Ints,
+    points: at.UInts,
+    left_out: at.Bytes,
+    kept: at.Bytes,
 ) -> list[int]:
     """Blocks, kept or in a cell, that an element around them may hide, in a cell or a paragraph with others.
 
     `hints`: how many elements up the nearest one is that a word or its style says to be hidden.
     """
     found: list[int] = []
-    n: cython.Py_ssize_t = paragraph.shape[0]
+    n: Py_ssize_t = paragraph.shape[0]
     for b in range(n):
         by_style = hints[b] <= at.MOST_UP
         in_cell = td_group[b] > 0
@@ -1179,16 +1175,14 @@ def in_lines(
     return found
 
 
-def places_of(
-    characters: cython.const[cython.uchar][::1], points: cython.const[cython.uint][::1]
-) -> list[int]:
+def places_of(characters: at.Bytes, points: at.UInts) -> list[int]:
     """The places in a text of any of some characters: `characters` has 1 for each of them, up to the last."""
-    n_points: cython.Py_ssize_t = points.shape[0]
-    n: cython.Py_ssize_t = characters.shape[0]
+    n_points: Py_ssize_t = points.shape[0]
+    n: Py_ssize_t = characters.shape[0]
     return [i for i in range(n_points) if points[i] < n and characters[points[i]] != 0]
 
 
-def has_word(name_words: cython.const[cython.uint][::1], wanted: cython.const[cython.uint][::1]) -> bool:
+def has_word(name_words: at.UInts, wanted: at.UInts) -> bool:
     """Whether a page has an element with one of some words, all as hashes."""
     for i in range(name_words.shape[0]):
         for k in range(wanted.shape[0]):
