@@ -35,7 +35,11 @@ it by the other pages of the site (`victor_spark.sites`), with three kinds of ev
   are known;
 - **repeated texts**: the share of these pages that have the same text in that layout. Links to an article
   do not count as repetitions of its headline. A page of which nearly all content is repeated is the same
-  article at another address; its probabilities are not lowered.
+  article at another address; its probabilities are not lowered. Neither do a few copies of a page protect
+  what nearly all pages repeat.
+
+The blocks of a paragraph change together, by the mean of their changes, so that no label loses its value and no
+sentence its links. A consensus that makes a block less likely needs more pages for the same weight (`doubt`).
 
 The parameters: {parameters} ([models/sites](../models/sites/CARD.md) says how they were fitted).
 The classes and ids of `html` and `body`, which name the page on many sites, are no part of a layout.
@@ -67,7 +71,9 @@ the kept texts, mean over up to 60 pages.
 READING = """
 Ten pages of each site were read before and after the second pass, by hand: the six with the most words
 changed, and four at random, two of them unchanged. The change is right, wrong, or neither; an unchanged page
-is right if the text that is kept is right.
+is right if the text that is kept is right. Three rules were added after this reading, for the causes of most
+wrong changes: the blocks of a paragraph change together, copies of a page protect nothing, and dropping needs
+more pages than adding.
 """
 
 EVIDENCE = """

@@ -280,6 +280,17 @@ def test_scored_pages_of_another_version_are_refused(kept: Whole, tmp_path: Path
         next(second_pass.stored_rows(Shard(str(older), 1, "scored")))
 
 
+def test_damaged_sums_of_sites_are_told_as_damaged_scored_pages_are(kept: Whole, tmp_path: Path) -> None:
+    shutil.copytree(kept[0] / "_run/first_pass", tmp_path / "first")
+    (known,) = (tmp_path / "first").glob("known-*")
+    (page, *_) = (tmp_path / "first/pages").glob("*.parquet")
+    assert second_pass.sites_of_file(str(known), str(page))
+    for sums in known.glob("file=*/*.parquet"):
+        sums.write_bytes(b"?" * sums.stat().st_size)
+    with pytest.raises(OutputError, match=r"scored pages can't be read: .*known-.*parquet"):
+        second_pass.sites_of_file(str(known), str(page))
+
+
 def test_large_scored_pages_are_read_few_at_a_time(tmp_path: Path) -> None:
     def n_read(n_values: int) -> int:
         lists = pa.array([np.arange(n_values, dtype=np.int32)] * 8)

@@ -5,6 +5,7 @@ columns of `Blocks`. All other pages have none; their rows are final.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -76,23 +77,28 @@ def page_of(row: Mapping[str, Any]) -> Scored:
     )
 
 
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """OutputError for a damaged file of the first pass: the task fails, and Spark repeats it."""
+    try:
+        yield
+    except (OSError, ValueError, LookupError, pa.ArrowException) as error:
+        raise OutputError(f"{UNREADABLE}: {path}: {one_line(error)}") from error
+
+
 def stored_rows(shard: Shard, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
     """The rows of a file of scored pages, or of these columns of it. OutputError if it is damaged."""
-    try:
-        with storage.open_file(shard.path) as opened:
-            file = pq.ParquetFile(opened)
-            version = tables.schema_version(file.schema_arrow)
-            if version != tables.PAGES_VERSION:
-                raise OutputError(f"{UNREADABLE}: {shard.path}: they are of version {version}")
-            if file.schema_arrow.field("scored").type != tables.SCORED.type:
-                raise OutputError(f"{UNREADABLE}: {shard.path}: another version wrote them")
-            for group in range(file.num_row_groups):
-                n = _n_pages(file.metadata.row_group(group))
-                for batch in file.iter_batches(n, row_groups=[group], columns=columns, use_threads=False):
-                    yield from rows(batch)
-    except (OSError, ValueError, pa.ArrowException) as error:
-        # It is our own file: the task fails, and Spark repeats it.
-        raise OutputError(f"{UNREADABLE}: {shard.path}: {one_line(error)}") from error
+    with _reading(shard.path), storage.open_file(shard.path) as opened:
+        file = pq.ParquetFile(opened)
+        version = tables.schema_version(file.schema_arrow)
+        if version != tables.PAGES_VERSION:
+            raise OutputError(f"{UNREADABLE}: {shard.path}: they are of version {version}")
+        if file.schema_arrow.field("scored").type != tables.SCORED.type:
+            raise OutputError(f"{UNREADABLE}: {shard.path}: another version wrote them")
+        for group in range(file.num_row_groups):
+            n = _n_pages(file.metadata.row_group(group))
+            for batch in file.iter_batches(n, row_groups=[group], columns=columns, use_threads=False):
+                yield from rows(batch)
 
 
 def _n_pages(group: Any) -> int:
@@ -195,7 +201,7 @@ def sites_of_file(folder: str, path: str) -> Sites:
     folder = f"{folder}/file={hashed(stem(path))}"
     for name in storage.files_below(folder) if storage.is_directory(folder) else ():
         if name.endswith(".parquet"):
-            with storage.open_file(name) as file:
+            with _reading(name), storage.open_file(name) as file:
                 parts.append(pq.ParquetFile(file).read().select(_OF_FILE.names))
     return Sites(pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYED]))
 
