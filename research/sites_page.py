@@ -38,8 +38,9 @@ it by the other pages of the site (`victor_spark.sites`), with three kinds of ev
   article at another address; its probabilities are not lowered. Neither do a few copies of a page protect
   what nearly all pages repeat.
 
-The blocks of a paragraph change together, by the mean of their changes, so that no label loses its value and no
-sentence its links. A consensus that makes a block less likely needs more pages for the same weight (`doubt`).
+The blocks of a paragraph change together, by the mean of their changes, so that no label loses its value and
+no sentence its links. A consensus that makes a block less likely needs more pages for the same weight
+(`doubt`).
 
 The parameters: {parameters} ([models/sites](../models/sites/CARD.md) says how they were fitted).
 The classes and ids of `html` and `body`, which name the page on many sites, are no part of a layout.
