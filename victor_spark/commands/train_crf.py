@@ -30,7 +30,7 @@ from victor_spark.commands.options import Command, option
 from victor_spark.configuration import positive, probability
 from victor_spark.errors import EXIT_DONE, InputError, UsageError, suggestion
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures, pictures, report
-from victor_spark.evaluation.cross_validation import Results
+from victor_spark.evaluation.cross_validation import Results, cross_validate
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.extractors import CRF_CLEANERS, MODELS
 from victor_spark.logs import erase, log, reporter, track
@@ -40,8 +40,7 @@ from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.resources import directory
 from victor_spark.train import check_installed
 from victor_spark.train import crf as training
-from victor_spark.train.ablation import without
-from victor_spark.train.crf import MAX_BLOCKS, STRENGTH
+from victor_spark.train.crf import MAX_BLOCKS, STRENGTH, without
 from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
 
 DEFAULT_FEATURES: Final = MODELS["victor"].removeprefix("crf/")
@@ -79,30 +78,23 @@ def run(arguments: argparse.Namespace) -> int:
     recipe = _adapting(arguments) if arguments.start_from else _from_scratch(arguments)
     import_module("matplotlib")  # a missing extra is reported before the work
     with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
-        _train(arguments, recipe, output)
-    print(f"\nmodel in {output}")
-    return EXIT_DONE
-
-
-def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> None:
-    if arguments.data is not None:
-        files = gold.find(Path(arguments.data), arguments.sets)
-    elif arguments.sets:
-        raise UsageError("--sets selects files in --data and cannot be combined with --gold")
-    else:
-        files = {gold.set_name(path): path for path in map(Path, arguments.gold)}
-    pages = _labelled(files)
-    arguments.folds, why_not = _folds(arguments, pages)
-    if why_not:
-        log(f"not measured: {why_not}", "warning")
-    results: Results = {}
-    if arguments.folds:
-        results = cross_validation.cross_validate(
-            pages, recipe.cleaners, n_folds=arguments.folds, n_jobs=arguments.jobs
-        )
+        if arguments.data is not None:
+            files = gold.find(Path(arguments.data), arguments.sets)
+        elif arguments.sets:
+            raise UsageError("--sets selects files in --data and cannot be combined with --gold")
+        else:
+            files = {gold.set_name(path): path for path in map(Path, arguments.gold)}
+        pages, results = _labelled(files), Results()
+        arguments.folds, why_not = _folds(arguments, pages)
+        if why_not:
+            log(f"not measured: {why_not}", "warning")
+        if n_folds := arguments.folds:
+            results = cross_validate(pages, recipe.cleaners, n_folds=n_folds, n_jobs=arguments.jobs)
         for name, measured in results.items():
             print(f"\n{name}\n{cross_validation.table(cross_validation.by_set(measured))}")
-    _write(output, pages, results, recipe, arguments, why_not)
+        _write(output, pages, results, recipe, arguments, why_not)
+    print(f"\nmodel in {output}")
+    return EXIT_DONE
 
 
 class Recipe(NamedTuple):

@@ -14,7 +14,7 @@ same decoder. Where trees revise the CRF, more are grown on the new pages, on to
 
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from victor_spark.blocks import LABELS, OTHER, Blocks, Float32, Float64, Int32, UInt8
-from victor_spark.errors import ModelError
+from victor_spark.errors import ConfigurationError, ModelError, suggestion
 from victor_spark.model.crf import Model, chain_marginals
 from victor_spark.model.crf import scores as model_scores
 from victor_spark.model.decision import n_words
@@ -31,7 +31,6 @@ from victor_spark.model.revision import features
 from victor_spark.model.trees import TreeOptions, Trees
 from victor_spark.model.weights import Weights
 from victor_spark.train import check_installed, crfsuite, trees, weights
-from victor_spark.train.ablation import silenced
 from victor_spark.train.crfsuite import CRFSUITE_NAME, Progress, TrainingOptions
 
 MAX_BLOCKS: Final = 1500
@@ -93,6 +92,32 @@ def train(
         crfsuite.fit(sequences, path, options, progress)
         model = crfsuite.from_crfsuite(path, table, known, learnt, first)
     return revised(usable, values, model) if table.is_learnt else model
+
+
+def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
+    """The table with some features silenced (0 everywhere, no bins, in no conjunction), for ablations.
+
+    A model trained with this table does not use them, so they are not stored in it.
+    Raises ConfigurationError for a name that is no feature.
+    """
+    if unknown := set(names) - set(table.names):
+        near = suggestion(min(unknown), table.names)
+        raise ConfigurationError(f"no feature {', '.join(sorted(unknown))} in {table.feature_set}{near}")
+    silent = [name in names for name in table.names]
+    return replace(
+        table,
+        silent=tuple(row for row, off in enumerate(silent) if off),
+        edges=tuple(() if off else edges for edges, off in zip(table.edges, silent, strict=True)),
+        conjunctions=tuple(
+            parts for parts in table.conjunctions if not any(silent[feature] for feature, _ in parts)
+        ),
+    )
+
+
+def silenced(table: FeatureTable, values: Float32) -> Float32:
+    """The values, or the first rows of them, with 0 for silent features."""
+    values[[row for row in table.silent if row < len(values)]] = 0.0
+    return values
 
 
 def usable_pages(pages: Iterable[TrainingPage]) -> list[TrainingPage]:
