@@ -75,6 +75,8 @@ OPTIONS: Final = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Labels, cross-validates, trains on everything, writes the model directory."""
+    if arguments.folds is not None and (arguments.folds < 0 or arguments.folds == 1):
+        raise UsageError("--folds must be 0 (no measurement) or at least 2")
     recipe = _adapting(arguments) if arguments.start_from else _from_scratch(arguments)
     import_module("matplotlib")  # a missing extra is reported before the work
     with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
@@ -111,7 +113,7 @@ def _from_scratch(arguments: argparse.Namespace) -> Recipe:
         raise UsageError("--strength needs --start-from")
     arguments.features = arguments.features or DEFAULT_FEATURES
     arguments.iterations = arguments.iterations or ITERATIONS
-    options = _options(arguments, {})
+    options = TrainingOptions(arguments.algorithm, arguments.iterations)
     table = without(from_conf(arguments.features), arguments.without)
     check_installed(table)
     cleaners = crf.recipe(table, options)
@@ -127,12 +129,12 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
     arguments.strength = STRENGTH if arguments.strength is None else arguments.strength
     arguments.features = None
     parameters = {"c2": training.C2} if arguments.algorithm == "lbfgs" else {}
-    options, strength = _options(arguments, parameters), arguments.strength
+    options = TrainingOptions(arguments.algorithm, arguments.iterations, parameters)
     old = {BEFORE.format(name=name): cleaner for name, cleaner in crf.cleaners(start).items()}
 
     def adapted(pages: Sequence[LabelledPage], progress: Progress | None = None) -> Model:
         given = crf.training_pages(pages)
-        return training.adapt(given, start, options, strength=strength, progress=progress)
+        return training.adapt(given, start, options, strength=arguments.strength, progress=progress)
 
     return Recipe(options, start.table, adapted, lambda pages: {**crf.cleaners(adapted(pages)), **old})
 
@@ -159,12 +161,6 @@ def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> tupl
         one = f"all pages to learn from are of one site ({', '.join(sites)})"
         return 0, f"{one}; victor evaluate --gold FILE --model DIR measures it on pages of other sites"
     return min(FOLDS_OF_FEW if arguments.start_from else FOLDS, len(sites)), None
-
-
-def _options(arguments: argparse.Namespace, parameters: Mapping[str, float]) -> TrainingOptions:
-    if arguments.folds is not None and (arguments.folds < 0 or arguments.folds == 1):
-        raise UsageError("--folds must be 0 (no measurement) or at least 2")
-    return TrainingOptions(arguments.algorithm, arguments.iterations, parameters)
 
 
 def _labelled(files: Mapping[str, Path]) -> list[LabelledPage]:

@@ -203,7 +203,14 @@ def adapt(
         name: (1 - strength) * getattr(start, name) + strength * getattr(together, name) for name in _WEIGHTS
     }
     adapted = replace(together, **means)
-    return adapted if start.last is None else _extended(usable, start, adapted, strength)
+    if start.last is None:
+        return adapted
+    # The last trees of `start` stay; more are grown on their errors, with log-odds multiplied by `strength`.
+    of_pages = [(page.blocks, adapted.values(page.blocks)) for page in usable]
+    rows = [features(blocks, values, chain_marginals(adapted, values)) for blocks, values in of_pages]
+    baselines = [start.last(of_page) for of_page in rows]
+    more = _grow(usable, rows, replace(MORE_TREES, depth=start.last.features.shape[1]), baselines)
+    return replace(adapted, last=trees.joined(start.last, trees.scaled(more, strength)))
 
 
 def items(start: Model, blocks: Blocks) -> list[dict[str, float]]:
@@ -237,21 +244,6 @@ def _together(start: Model, corrections: Model, trust: Float64) -> Model:
         transitions=np.where(both, corrections.transitions, start.transitions * scale),
         conjunction_weights=mixed("conjunction_weights"),
     )
-
-
-def _extended(pages: Sequence[TrainingPage], start: Model, adapted: Model, strength: float) -> Model:
-    """The adapted model with the last trees of `start`, and more trees grown on the errors of these here.
-
-    `strength`, from 0 to 1, multiplies the log-odds of the new trees.
-    """
-    assert start.last is not None
-    rows = []
-    for page in pages:
-        values = adapted.values(page.blocks)
-        rows.append(features(page.blocks, values, chain_marginals(adapted, values)))
-    baselines = [start.last(of_page) for of_page in rows]
-    more = _grow(pages, rows, replace(MORE_TREES, depth=start.last.features.shape[1]), baselines)
-    return replace(adapted, last=trees.joined(start.last, trees.scaled(more, strength)))
 
 
 Learnt = TypeVar("Learnt")
