@@ -20,7 +20,7 @@ from victor_spark.logs import track
 from victor_spark.model import decision
 from victor_spark.model.crf import Model, chain_marginals, marginals
 from victor_spark.model.features import FeatureTable
-from victor_spark.train.ablation import without
+from victor_spark.train.crf import without
 from victor_spark.train.crfsuite import TrainingOptions
 
 FEATURE_SET: Final = "victor-3"

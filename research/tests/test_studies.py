@@ -18,7 +18,7 @@ from victor_spark.evaluation.crf import training_pages
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.extractors import cascade
 from victor_spark.model.features import from_conf
-from victor_spark.train.ablation import silenced, without
+from victor_spark.train.crf import silenced, without
 
 
 @pytest.fixture(scope="module")

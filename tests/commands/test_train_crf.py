@@ -64,8 +64,9 @@ def test_without_further_options_the_features_are_those_of_victor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipes: list[train_crf.Recipe] = []
-    monkeypatch.setattr(train_crf, "_train", lambda _arguments, recipe, _output: recipes.append(recipe))
-    assert run("--data", str(tmp_path), "--output", str(tmp_path / "mine")) == 0
+    monkeypatch.setattr(train_crf, "_write", lambda *arguments: recipes.append(arguments[3]))
+    data = write_sets(tmp_path / "pages")
+    assert run("--data", str(data), "--output", str(tmp_path / "mine"), "--folds", "0") == 0
     shipped = from_bytes(read_bytes(directory("models") / MODELS["victor"]))
     assert recipes[0].table.feature_set == shipped.table.feature_set
     assert recipes[0].table.names == shipped.table.names

@@ -25,7 +25,7 @@ from victor_spark.model.features import (
 from victor_spark.model.surroundings import Fill
 from victor_spark.model.victor_2008 import Patterns, columns
 from victor_spark.train import crfsuite
-from victor_spark.train.ablation import without
+from victor_spark.train.crf import without
 
 TABLE = from_conf("victor-2008")
 

@@ -84,8 +84,9 @@ def test_every_character_is_predicted_once_and_every_segment_ends(source: str) -
 def probabilities(ratios_of: training.Counts, n_symbols: int) -> tuple[Ratios, Float64]:
     """The ratios, and all of P(c | two symbols) by the printed formula, shape (2, V, V, V)."""
     counts = np.zeros((2, n_symbols, n_symbols, n_symbols))
-    first, rest = np.divmod(ratios_of.keys, n_symbols**2)
-    counts[:, first, rest // n_symbols, rest % n_symbols] = ratios_of.counts
+    keys, counts_of_keys = ratios_of
+    first, rest = np.divmod(keys, n_symbols**2)
+    counts[:, first, rest // n_symbols, rest % n_symbols] = counts_of_keys
 
     def often(each: Float64) -> Float64:
         return np.where(each.sum(axis=0) >= training.LEAST_COUNT, each, 0)
@@ -106,7 +107,7 @@ def test_ratios_are_those_of_the_printed_formula_for_seen_and_unseen_ngrams() ->
     dice = np.random.default_rng(3)
     n_symbols = 6
     keys = np.unique(dice.integers(0, n_symbols**3, 60))
-    counted = training.Counts(keys, dice.integers(0, 4, (2, len(keys))).astype(np.float64))
+    counted = keys, dice.integers(0, 4, (2, len(keys))).astype(np.float64)
     ratios, p = probabilities(counted, n_symbols)
     np.testing.assert_allclose(p.sum(axis=-1), 1)
     grams = np.stack(np.unravel_index(np.arange(n_symbols**3), (n_symbols,) * 3))

@@ -110,15 +110,11 @@ def of(kind: type, name: str) -> Option | OneOf:
     if chosen["kind"] is None:
         return switch(flag, help_, value=not default, dest=name)
     if default and "default" not in help_:
-        help_ = f"{help_} (default: {_shown(default, chosen['kind'])})"
+        shown = size(default) if chosen["kind"] is n_bytes else f"{default}".removesuffix(".0")
+        shown = ",".join(map(str, default)) if isinstance(default, tuple) else shown
+        help_ = f"{help_} (default: {shown})"
     made = option(flag, help_, chosen["kind"], dest=name, **chosen["how"])
     return OneOf(switch(*chosen["instead"], dest=name), made) if chosen["instead"] else made
-
-
-def _shown(default: Any, kind: Callable[[str], Any]) -> str:
-    if isinstance(default, tuple):
-        return ",".join(map(str, default))
-    return size(default) if kind is n_bytes else f"{default}".removesuffix(".0")
 
 
 OVERWRITE: Final = switch("--overwrite", "replace files of an earlier command in --output")

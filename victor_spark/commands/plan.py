@@ -24,7 +24,7 @@ from victor_spark.commands.clean import ALL
 from victor_spark.commands.options import Command, Group, option, switch
 from victor_spark.configuration import positive
 from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, BudgetError, UsageError
-from victor_spark.logs import clock, log
+from victor_spark.logs import clock, log, many, size
 
 OPTIONS: Final = (
     option("INPUT...", "what to clean", dest="inputs"),
@@ -79,8 +79,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    from victor_spark.logs import many, size
-
     sample = found["sample"]
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in found["kinds"].items())
     sizes = f"{size(found['n_bytes'])}; largest {size(found['largest'])}"

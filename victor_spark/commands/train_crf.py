@@ -30,7 +30,7 @@ from victor_spark.commands.options import Command, option
 from victor_spark.configuration import positive, probability
 from victor_spark.errors import EXIT_DONE, InputError, UsageError, suggestion
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures, pictures, report
-from victor_spark.evaluation.cross_validation import Results
+from victor_spark.evaluation.cross_validation import Results, cross_validate
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.extractors import CRF_CLEANERS, MODELS
 from victor_spark.logs import erase, log, reporter, track
@@ -40,8 +40,7 @@ from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.resources import directory
 from victor_spark.train import check_installed
 from victor_spark.train import crf as training
-from victor_spark.train.ablation import without
-from victor_spark.train.crf import MAX_BLOCKS, STRENGTH
+from victor_spark.train.crf import MAX_BLOCKS, STRENGTH, without
 from victor_spark.train.crfsuite import ALGORITHMS, Progress, TrainingOptions
 
 DEFAULT_FEATURES: Final = MODELS["victor"].removeprefix("crf/")
@@ -76,33 +75,28 @@ OPTIONS: Final = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Labels, cross-validates, trains on everything, writes the model directory."""
+    if arguments.folds is not None and (arguments.folds < 0 or arguments.folds == 1):
+        raise UsageError("--folds must be 0 (no measurement) or at least 2")
     recipe = _adapting(arguments) if arguments.start_from else _from_scratch(arguments)
     import_module("matplotlib")  # a missing extra is reported before the work
     with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
-        _train(arguments, recipe, output)
-    print(f"\nmodel in {output}")
-    return EXIT_DONE
-
-
-def _train(arguments: argparse.Namespace, recipe: "Recipe", output: Path) -> None:
-    if arguments.data is not None:
-        files = gold.find(Path(arguments.data), arguments.sets)
-    elif arguments.sets:
-        raise UsageError("--sets selects files in --data and cannot be combined with --gold")
-    else:
-        files = {gold.set_name(path): path for path in map(Path, arguments.gold)}
-    pages = _labelled(files)
-    arguments.folds, why_not = _folds(arguments, pages)
-    if why_not:
-        log(f"not measured: {why_not}", "warning")
-    results: Results = {}
-    if arguments.folds:
-        results = cross_validation.cross_validate(
-            pages, recipe.cleaners, n_folds=arguments.folds, n_jobs=arguments.jobs
-        )
+        if arguments.data is not None:
+            files = gold.find(Path(arguments.data), arguments.sets)
+        elif arguments.sets:
+            raise UsageError("--sets selects files in --data and cannot be combined with --gold")
+        else:
+            files = {gold.set_name(path): path for path in map(Path, arguments.gold)}
+        pages, results = _labelled(files), Results()
+        arguments.folds, why_not = _folds(arguments, pages)
+        if why_not:
+            log(f"not measured: {why_not}", "warning")
+        if n_folds := arguments.folds:
+            results = cross_validate(pages, recipe.cleaners, n_folds=n_folds, n_jobs=arguments.jobs)
         for name, measured in results.items():
             print(f"\n{name}\n{cross_validation.table(cross_validation.by_set(measured))}")
-    _write(output, pages, results, recipe, arguments, why_not)
+        _write(output, pages, results, recipe, arguments, why_not)
+    print(f"\nmodel in {output}")
+    return EXIT_DONE
 
 
 class Recipe(NamedTuple):
@@ -119,7 +113,7 @@ def _from_scratch(arguments: argparse.Namespace) -> Recipe:
         raise UsageError("--strength needs --start-from")
     arguments.features = arguments.features or DEFAULT_FEATURES
     arguments.iterations = arguments.iterations or ITERATIONS
-    options = _options(arguments, {})
+    options = TrainingOptions(arguments.algorithm, arguments.iterations)
     table = without(from_conf(arguments.features), arguments.without)
     check_installed(table)
     cleaners = crf.recipe(table, options)
@@ -135,12 +129,12 @@ def _adapting(arguments: argparse.Namespace) -> Recipe:
     arguments.strength = STRENGTH if arguments.strength is None else arguments.strength
     arguments.features = None
     parameters = {"c2": training.C2} if arguments.algorithm == "lbfgs" else {}
-    options, strength = _options(arguments, parameters), arguments.strength
+    options = TrainingOptions(arguments.algorithm, arguments.iterations, parameters)
     old = {BEFORE.format(name=name): cleaner for name, cleaner in crf.cleaners(start).items()}
 
     def adapted(pages: Sequence[LabelledPage], progress: Progress | None = None) -> Model:
         given = crf.training_pages(pages)
-        return training.adapt(given, start, options, strength=strength, progress=progress)
+        return training.adapt(given, start, options, strength=arguments.strength, progress=progress)
 
     return Recipe(options, start.table, adapted, lambda pages: {**crf.cleaners(adapted(pages)), **old})
 
@@ -167,12 +161,6 @@ def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> tupl
         one = f"all pages to learn from are of one site ({', '.join(sites)})"
         return 0, f"{one}; victor evaluate --gold FILE --model DIR measures it on pages of other sites"
     return min(FOLDS_OF_FEW if arguments.start_from else FOLDS, len(sites)), None
-
-
-def _options(arguments: argparse.Namespace, parameters: Mapping[str, float]) -> TrainingOptions:
-    if arguments.folds is not None and (arguments.folds < 0 or arguments.folds == 1):
-        raise UsageError("--folds must be 0 (no measurement) or at least 2")
-    return TrainingOptions(arguments.algorithm, arguments.iterations, parameters)
 
 
 def _labelled(files: Mapping[str, Path]) -> list[LabelledPage]:

@@ -78,20 +78,7 @@ def segments(blocks: Blocks, table: UInt16) -> Segments:
     """The paragraphs of a page in document order."""
     begins = np.diff(blocks.paragraph, prepend=-1) != 0
     of_block = np.cumsum(begins) - 1
-    symbols, starts = _joined(blocks, table, begins)
-    # The first of two edges ends a segment, the second one begins the next.
-    second = np.zeros(len(symbols), dtype=bool)
-    second[starts[begins] - 1] = True
-    white = symbols == SPACE
-    stays = ~(white[1:] & white[:-1])
-    symbols, second = symbols[np.append(True, stays)], second[np.append(True, stays)]
-    rows = np.flatnonzero(~second)[1:]
-    of_row = (np.cumsum(second) - 1)[rows]
-    return Segments(symbols, rows, of_row, of_block, int(begins.sum()))
-
-
-def _joined(blocks: Blocks, table: UInt16, begins: Bool) -> tuple[Int64, Int64]:
-    """All text as symbols, and where each block's text begins there."""
+    # All text as symbols, and where each block's text begins there.
     lengths = (blocks.text_end - blocks.text_start).astype(np.int64)
     before = np.where(begins, 2, blocks.space_before > 0)
     ends = np.cumsum(lengths + before)
@@ -101,7 +88,15 @@ def _joined(blocks: Blocks, table: UInt16, begins: Bool) -> tuple[Int64, Int64]:
     points = blocks.points[np.repeat(blocks.text_start, lengths) + within]
     symbols[np.repeat(starts, lengths) + within] = table[np.minimum(points, sys.maxunicode)]
     symbols[starts[before == 1] - 1] = SPACE
-    return symbols, starts
+    # The first of two edges ends a segment, the second one begins the next.
+    second = np.zeros(len(symbols), dtype=bool)
+    second[starts[begins] - 1] = True
+    white = symbols == SPACE
+    stays = ~(white[1:] & white[:-1])
+    symbols, second = symbols[np.append(True, stays)], second[np.append(True, stays)]
+    rows = np.flatnonzero(~second)[1:]
+    of_row = (np.cumsum(second) - 1)[rows]
+    return Segments(symbols, rows, of_row, of_block, int(begins.sum()))
 
 
 @dataclass(frozen=True, slots=True)

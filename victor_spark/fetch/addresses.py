@@ -98,11 +98,6 @@ def host(url: str) -> str:
     return (URL(url).host or "").lower().rstrip(".")
 
 
-def origin(url: str) -> str:
-    """Scheme, host and port, to which one robots.txt applies."""
-    return str(URL(url).origin())
-
-
 def is_public(address: str) -> bool:
     """Whether an IP address is public; of an IPv6 address that embeds an IPv4 one, whether that is.
 

@@ -11,6 +11,7 @@ from itertools import count
 from typing import Final, TypeVar
 
 from protego import Protego
+from yarl import URL
 
 from victor_spark.configuration import names
 from victor_spark.errors import OutputError
@@ -105,7 +106,7 @@ class Crawl:
 
     async def _refusal(self, url: str) -> tuple[str, str] | None:
         """Status and reason if the site's robots.txt forbids the address, or cannot be read."""
-        origin = addresses.origin(url)
+        origin = str(URL(url).origin())
         if origin not in self._rules:
             self._rules[origin] = asyncio.create_task(self._robots(origin))
         rules = await self._rules[origin]

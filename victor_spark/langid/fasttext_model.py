@@ -26,12 +26,6 @@ OURS: Final = "victor:"
 
 def identifier(path: Path) -> Identifier:
     """Identification by a fastText model; UsageError without the package, ModelError for no model."""
-    model = _load(path)
-    ours = all(label.startswith(LABEL + OURS) for label in model.get_labels())
-    return partial(_identify, model, ours)
-
-
-def _load(path: Path) -> Any:
     try:
         import fasttext
     except ImportError as error:
@@ -41,9 +35,10 @@ def _load(path: Path) -> Any:
         raise ModelError(f"{path} is a fastText model, but none that classifies languages")
     try:
         with redirect_stderr(io.StringIO()):  # the loader prints a warning of its own
-            return fasttext.load_model(str(path))
+            model = fasttext.load_model(str(path))
     except (ValueError, MemoryError, RuntimeError) as error:
         raise ModelError(f"{path} is no fastText model: {error or type(error).__name__}") from error
+    return partial(_identify, model, all(label.startswith(LABEL + OURS) for label in found))
 
 
 def _identify(model: Any, ours: bool, texts: Sequence[str]) -> list[Guess]:

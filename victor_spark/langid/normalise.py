@@ -23,22 +23,15 @@ def folding_table() -> UInt32:
         character = chr(point)
         if unicodedata.category(character)[0] in "LM":
             table[point] = ord(character.lower()[0])
-    for point in _not_composed():
-        table[point] |= ngrams.NOT_COMPOSED
-    return table
-
-
-def _not_composed() -> list[int]:
-    """The characters that NFC changes, and those that compose with one before them."""
-    points = []
+    # NFC changes some characters, and composes others, such as vowels of Korean, with one before them.
+    flagged = [*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)]
     for point in range(0xC0, ASSIGNED):
-        character = chr(point)
-        decomposition = unicodedata.decomposition(character)
+        decomposition = unicodedata.decomposition(chr(point))
         if decomposition and not decomposition.startswith("<"):
-            if not unicodedata.is_normalized("NFC", character):
-                points.append(point)
-            points.append(int(decomposition.split()[-1], 16))
-    return [*points, *range(0x1161, 0x1176), *range(0x11A8, 0x11C3)]
+            flagged.append(int(decomposition.split()[-1], 16))
+            flagged += [] if unicodedata.is_normalized("NFC", chr(point)) else [point]
+    table[flagged] |= ngrams.NOT_COMPOSED
+    return table
 
 
 def joined(texts: Sequence[str]) -> tuple[UInt32, Int32, Int32]:

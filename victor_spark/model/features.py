@@ -94,7 +94,7 @@ class FeatureTable:
     elements: tuple[str, ...] = ()
     """The model's vocabulary of elements: the columns of its weights of origins, where it has any."""
     silent: tuple[int, ...] = ()
-    """Features that training may not use (`train.ablation`). Not stored."""
+    """Features that training may not use (`train.crf.without`). Not stored."""
 
     @property
     def reach(self) -> int:

@@ -10,7 +10,7 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from importlib.metadata import Distribution, distribution
 from io import BytesIO
 from pathlib import Path
@@ -76,44 +76,28 @@ def pack_zip(archive: Path) -> int:
 
 
 def needed(extras: frozenset[str]) -> dict[str, Distribution]:
-    """The installed packages that victor-spark requires, without itself and without LEFT_OUT."""
+    """The installed packages that victor-spark requires on this system, without itself and LEFT_OUT.
+
+    UsageError for an extra that it does not have, PackageNotFoundError for a package that is not installed.
+    """
+    known = distribution(NAME).metadata.get_all("Provides-Extra") or []
+    if unknown := extras - set(known):
+        raise UsageError(f"no extra {min(unknown)!r}{choices(min(unknown), known)}")
     found: dict[str, Distribution] = {}
-    waiting = [*_wanted(_our_requirements(extras | {EXECUTORS}), frozenset())]
+    waiting = [(NAME, extras | {EXECUTORS})]
     seen = set[tuple[str, frozenset[str]]]()
     while waiting:
         name, asked = wanted = waiting.pop()
         if wanted in seen or name in LEFT_OUT:
             continue
         seen.add(wanted)
-        if name == NAME:
-            waiting += _wanted(_our_requirements(asked), frozenset())
-            continue
         found[name] = package = distribution(name)
-        waiting += _wanted(package.requires or [], asked)
+        for requirement in map(Requirement, package.requires or []):
+            marker = requirement.marker
+            if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *asked)):
+                waiting.append((canonicalize_name(requirement.name), frozenset(requirement.extras)))
+    del found[NAME]
     return found
-
-
-def _our_requirements(extras: frozenset[str]) -> list[str]:
-    """The requirements of the installed package; UsageError for an extra that it does not have."""
-    ours = distribution(NAME)
-    known = ours.metadata.get_all("Provides-Extra") or []
-    if unknown := extras - set(known):
-        raise UsageError(f"no extra {min(unknown)!r}{choices(min(unknown), known)}")
-    requirements = map(Requirement, ours.requires or [])
-    return [str(one).partition(";")[0] for one in requirements if _applies(one, extras)]
-
-
-def _wanted(lines: Iterable[str], extras: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
-    """The packages with their extras in these requirements, as far as they apply to this system."""
-    for line in lines:
-        requirement = Requirement(line)
-        if _applies(requirement, extras):
-            yield canonicalize_name(requirement.name), frozenset(requirement.extras)
-
-
-def _applies(requirement: Requirement, extras: frozenset[str]) -> bool:
-    marker = requirement.marker
-    return marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras))
 
 
 def _contents(packages: dict[str, Distribution]) -> Iterator[tuple[str, Path]]:

@@ -26,24 +26,19 @@ def unpacked(archive: Path) -> Path:
     home = archive.parent if os.access(archive.parent, os.W_OK) else Path(tempfile.gettempdir())
     folder = home / name
     if not folder.is_dir():
-        _unpack(archive, folder)
+        written = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
+        try:
+            with zipfile.ZipFile(archive) as opened:
+                opened.extractall(written)
+            written.rename(folder)  # it appears whole, or that of another process was first
+        except OSError:
+            shutil.rmtree(written, ignore_errors=True)
+            if not folder.is_dir():
+                raise
     found = folder.lstat()
     if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o022:
         raise ImportError(f"{folder} belongs to someone else, or others can write to it")
     return folder / INSIDE
-
-
-def _unpack(archive: Path, folder: Path) -> None:
-    """Writes the folder, whole or not at all; another process may be first."""
-    written = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            opened.extractall(written)
-        written.rename(folder)
-    except OSError:
-        shutil.rmtree(written, ignore_errors=True)
-        if not folder.is_dir():
-            raise
 
 
 _loader: object = __spec__ and __spec__.loader

@@ -12,7 +12,7 @@ removed, and their wave is cleaned again. docs/output.md lists the files of _run
 import json
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -216,16 +216,9 @@ def entries(files: Files) -> Iterator[Entry]:
         for first in range(0, len(names), _N_READERS):
             some = names[first : first + _N_READERS]
             for content in pool.map(lambda name: files.read(f"{LEDGER}/{name}"), some):
-                if (entry := _parsed(content)) is not None:
-                    yield entry
-
-
-def _parsed(content: bytes | None) -> Entry | None:
-    try:
-        found = json.loads(content or b"")
-        return Entry(**{**found, "counts": Counts(**found["counts"])})
-    except (ValueError, TypeError, KeyError):
-        return None
+                with suppress(ValueError, TypeError, KeyError):
+                    found = json.loads(content or b"")
+                    yield Entry(**{**found, "counts": Counts(**found["counts"])})
 
 
 def enter(files: Files, entry: Entry) -> None:

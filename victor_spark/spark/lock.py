@@ -14,7 +14,7 @@ import socket
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 if TYPE_CHECKING:
@@ -89,8 +89,11 @@ class Lock:
 
     def beat(self) -> None:
         """Raises the count, unless another run holds the lease."""
-        found = _parsed(self._store.read(LEASE))
-        if found is not None and found.get("holder") != self._holder:
+        try:
+            found = json.loads(self._store.read(LEASE) or b"null")
+        except ValueError:  # incomplete
+            found = None
+        if isinstance(found, dict) and found.get("holder") != self._holder:
             self._lost.set()
             return
         self._count += 1
@@ -110,12 +113,3 @@ class Lock:
             except Exception:  # noqa: BLE001 - the store is away: it may be back at the next beat
                 if time.monotonic() - last > _SILENT_BEATS * BEAT_SECONDS:  # others will take the lease
                     lost.set()
-
-
-def _parsed(content: bytes | None) -> dict[str, Any] | None:
-    """The content of a lease; None if the file is missing or incomplete."""
-    try:
-        found = json.loads(content) if content else None
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None

@@ -146,22 +146,18 @@ def mine_partition(
     batches: Iterable[pa.RecordBatch], *, request: MiningRequest, mined_at: datetime
 ) -> Iterator[pa.RecordBatch]:
     """Pages sorted by site (columns of `SITE_PAGES`) → rows of `MINED`."""
-    for site, of_site in grouped(batches, SITE):
-        yield pa.RecordBatch.from_pylist(_mined(site, of_site, request, mined_at), schema=MINED)
-
-
-def _mined(
-    site: str | None, rows: Iterable[dict[str, Any]], request: MiningRequest, mined_at: datetime
-) -> list[dict[str, Any]]:
-    if site is None:
-        return [{"reason": row["problem"], "n_seen": row["n_pages"]} for row in rows]
-    seen = Seen()
-    found = mine.mine(site, mine.sample(_texts(rows, seen), request.max_pages), request.mining)
-    times = {"first_seen": seen.first_seen or mined_at, "last_seen": seen.last_seen or mined_at}
     same = (SITE, "view", "status", "reason", "n_pages", "cut_off")
-    of_site = {name: getattr(found, name) for name in same}
-    of_site |= {"n_seen": seen.n_pages, "mined_at": mined_at, **times}
-    return [of_site, *({**row, **times} for row in table.rows(found, mined_at).to_pylist())]
+    for site, pages in grouped(batches, SITE):
+        if site is None:
+            rows = [{"reason": row["problem"], "n_seen": row["n_pages"]} for row in pages]
+        else:
+            seen = Seen()
+            found = mine.mine(site, mine.sample(_texts(pages, seen), request.max_pages), request.mining)
+            times = {"first_seen": seen.first_seen or mined_at, "last_seen": seen.last_seen or mined_at}
+            of_site = {name: getattr(found, name) for name in same}
+            of_site |= {"n_seen": seen.n_pages, "mined_at": mined_at, **times}
+            rows = [of_site, *({**row, **times} for row in table.rows(found, mined_at).to_pylist())]
+        yield pa.RecordBatch.from_pylist(rows, schema=MINED)
 
 
 def _texts(rows: Iterable[dict[str, Any]], seen: Seen) -> Iterator[str]:

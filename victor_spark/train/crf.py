@@ -14,7 +14,7 @@ same decoder. Where trees revise the CRF, more are grown on the new pages, on to
 
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from victor_spark.blocks import LABELS, OTHER, Blocks, Float32, Float64, Int32, UInt8
-from victor_spark.errors import ModelError
+from victor_spark.errors import ConfigurationError, ModelError, suggestion
 from victor_spark.model.crf import Model, chain_marginals
 from victor_spark.model.crf import scores as model_scores
 from victor_spark.model.decision import n_words
@@ -31,7 +31,6 @@ from victor_spark.model.revision import features
 from victor_spark.model.trees import TreeOptions, Trees
 from victor_spark.model.weights import Weights
 from victor_spark.train import check_installed, crfsuite, trees, weights
-from victor_spark.train.ablation import silenced
 from victor_spark.train.crfsuite import CRFSUITE_NAME, Progress, TrainingOptions
 
 MAX_BLOCKS: Final = 1500
@@ -93,6 +92,32 @@ def train(
         crfsuite.fit(sequences, path, options, progress)
         model = crfsuite.from_crfsuite(path, table, known, learnt, first)
     return revised(usable, values, model) if table.is_learnt else model
+
+
+def without(table: FeatureTable, names: Collection[str]) -> FeatureTable:
+    """The table with some features silenced (0 everywhere, no bins, in no conjunction), for ablations.
+
+    A model trained with this table does not use them, so they are not stored in it.
+    Raises ConfigurationError for a name that is no feature.
+    """
+    if unknown := set(names) - set(table.names):
+        near = suggestion(min(unknown), table.names)
+        raise ConfigurationError(f"no feature {', '.join(sorted(unknown))} in {table.feature_set}{near}")
+    silent = [name in names for name in table.names]
+    return replace(
+        table,
+        silent=tuple(row for row, off in enumerate(silent) if off),
+        edges=tuple(() if off else edges for edges, off in zip(table.edges, silent, strict=True)),
+        conjunctions=tuple(
+            parts for parts in table.conjunctions if not any(silent[feature] for feature, _ in parts)
+        ),
+    )
+
+
+def silenced(table: FeatureTable, values: Float32) -> Float32:
+    """The values, or the first rows of them, with 0 for silent features."""
+    values[[row for row in table.silent if row < len(values)]] = 0.0
+    return values
 
 
 def usable_pages(pages: Iterable[TrainingPage]) -> list[TrainingPage]:
@@ -178,7 +203,14 @@ def adapt(
         name: (1 - strength) * getattr(start, name) + strength * getattr(together, name) for name in _WEIGHTS
     }
     adapted = replace(together, **means)
-    return adapted if start.last is None else _extended(usable, start, adapted, strength)
+    if start.last is None:
+        return adapted
+    # The last trees of `start` stay; more are grown on their errors, with log-odds multiplied by `strength`.
+    of_pages = [(page.blocks, adapted.values(page.blocks)) for page in usable]
+    rows = [features(blocks, values, chain_marginals(adapted, values)) for blocks, values in of_pages]
+    baselines = [start.last(of_page) for of_page in rows]
+    more = _grow(usable, rows, replace(MORE_TREES, depth=start.last.features.shape[1]), baselines)
+    return replace(adapted, last=trees.joined(start.last, trees.scaled(more, strength)))
 
 
 def items(start: Model, blocks: Blocks) -> list[dict[str, float]]:
@@ -212,21 +244,6 @@ def _together(start: Model, corrections: Model, trust: Float64) -> Model:
         transitions=np.where(both, corrections.transitions, start.transitions * scale),
         conjunction_weights=mixed("conjunction_weights"),
     )
-
-
-def _extended(pages: Sequence[TrainingPage], start: Model, adapted: Model, strength: float) -> Model:
-    """The adapted model with the last trees of `start`, and more trees grown on the errors of these here.
-
-    `strength`, from 0 to 1, multiplies the log-odds of the new trees.
-    """
-    assert start.last is not None
-    rows = []
-    for page in pages:
-        values = adapted.values(page.blocks)
-        rows.append(features(page.blocks, values, chain_marginals(adapted, values)))
-    baselines = [start.last(of_page) for of_page in rows]
-    more = _grow(pages, rows, replace(MORE_TREES, depth=start.last.features.shape[1]), baselines)
-    return replace(adapted, last=trees.joined(start.last, trees.scaled(more, strength)))
 
 
 Learnt = TypeVar("Learnt")

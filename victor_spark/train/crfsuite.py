@@ -99,21 +99,15 @@ def sequences(table: FeatureTable, codes: npt.NDArray[np.uint8]) -> list[list[st
             for row in range(max(0, -offset), min(n_blocks, n_blocks - offset)):
                 if code := columns[row + offset]:
                     items[row].append(names[code])
-    for number in range(len(table.conjunctions)):
-        for row, code in enumerate(_conjunction_codes(table, codes, number)):
-            if code:
-                items[row].append(conjunction_name(number, code))
+    for number, parts in enumerate(table.conjunctions):
+        total = np.zeros(n_blocks, dtype=np.int64)
+        for (feature, offset), stride in zip(parts, table.strides(number), strict=True):
+            first, last = max(0, -offset), min(n_blocks, n_blocks - offset)
+            if first < last:
+                total[first:last] += codes[feature, first + offset : last + offset].astype(np.int64) * stride
+        for row in np.flatnonzero(total).tolist():
+            items[row].append(conjunction_name(number, int(total[row])))
     return items
-
-
-def _conjunction_codes(table: FeatureTable, codes: npt.NDArray[np.uint8], number: int) -> list[int]:
-    n_blocks = codes.shape[1]
-    total = np.zeros(n_blocks, dtype=np.int64)
-    for (feature, offset), stride in zip(table.conjunctions[number], table.strides(number), strict=True):
-        first, last = max(0, -offset), min(n_blocks, n_blocks - offset)
-        if first < last:
-            total[first:last] += codes[feature, first + offset : last + offset].astype(np.int64) * stride
-    return total.tolist()
 
 
 def from_crfsuite(

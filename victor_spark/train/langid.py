@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from victor_spark.blocks import Int64
 from victor_spark.errors import InputError, UsageError
@@ -106,7 +107,11 @@ def _ngrams(characters: Int64) -> list[str]:
     ids = np.zeros(len(characters), dtype=np.int64)  # equal n-grams that start here have equal ids
     counted: list[tuple[int, int, str]] = []
     for length in range(1, LONGEST_NGRAM + 1):
-        starts = np.flatnonzero(_within_word(characters, length))
+        windows = sliding_window_view(characters == SPACE, length)
+        within_word = ~windows[:, 1:-1].any(axis=1)  # no space but at their ends
+        if length == 2:
+            within_word &= ~windows.all(axis=1)
+        starts = np.flatnonzero(within_word)
         keys = (ids[starts] << _BITS) | characters[starts + length - 1]
         _, first, inverse, counts = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
@@ -119,15 +124,3 @@ def _ngrams(characters: Int64) -> list[str]:
             if text != " ":
                 counted.append((-int(counts[i]), length, text))
     return [text for _, _, text in sorted(counted)[:N_NGRAMS]]
-
-
-def _within_word(characters: Int64, length: int) -> npt.NDArray[np.bool_]:
-    """Which n-grams have no space but at their ends."""
-    n_starts = max(len(characters) - length + 1, 0)
-    fits = np.ones(n_starts, dtype=np.bool_)
-    space = characters == SPACE
-    for offset in range(1, length - 1):
-        fits &= ~space[offset : offset + n_starts]
-    if length == 2:
-        fits &= ~(space[:-1] & space[1:])
-    return fits

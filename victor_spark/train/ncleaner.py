@@ -91,12 +91,8 @@ def _both_kinds(pages: Sequence[_Read]) -> bool:
     return any(page.clean.any() for page in pages) and any((~page.clean).any() for page in pages)
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Trigram keys (three symbols as digits in base V); counts in clean and dirty text, shape (2, n)."""
-
-    keys: Int64
-    counts: Float64
+Counts = tuple[Int64, Float64]
+"""Keys of n-grams (symbols as digits in base V), and their counts in clean and dirty text, shape (2, n)."""
 
 
 def _counts(pages: Iterable[_Read], n_symbols: int) -> Counts:
@@ -109,21 +105,22 @@ def _counts(pages: Iterable[_Read], n_symbols: int) -> Counts:
         keys.append(distinct)
         times.append(n)
     kinds, n_times = np.concatenate(keys), np.concatenate(times)
-    return Counts(*_summed(kinds // 2, n_times * np.stack([kinds % 2 == 0, kinds % 2 == 1])))
+    return _summed(kinds // 2, n_times * np.stack([kinds % 2 == 0, kinds % 2 == 1]))
 
 
 def estimate(counted: Counts, n_symbols: int) -> Ratios:
     """The ratios of both models, interpolated as documented in extractors.ncleaner."""
-    symbols = counted.keys % n_symbols
-    n_unigrams = np.stack([np.bincount(symbols, weights=n, minlength=n_symbols) for n in counted.counts])
+    keys, counts = counted
+    symbols = keys % n_symbols
+    n_unigrams = np.stack([np.bincount(symbols, weights=n, minlength=n_symbols) for n in counts])
     one = (n_unigrams + 1) / (n_unigrams.sum(axis=1, keepdims=True) + n_symbols)
 
-    bigram_keys, n_bigrams = _often(*_summed(counted.keys % n_symbols**2, counted.counts))
+    bigram_keys, n_bigrams = _often(*_summed(keys % n_symbols**2, counts))
     context, symbol = np.divmod(bigram_keys, n_symbols)
     weight, share = _interpolation(context, n_bigrams, n_symbols)
     two = share + weight[:, context] * one[:, symbol]
 
-    trigram_keys, n_trigrams = _often(counted.keys, counted.counts)
+    trigram_keys, n_trigrams = _often(keys, counts)
     contexts, of_context = np.unique(trigram_keys // n_symbols, return_inverse=True)
     context_weight, share = _interpolation(of_context, n_trigrams, len(contexts))
     shorter = np.searchsorted(bigram_keys, trigram_keys % n_symbols**2)
@@ -146,13 +143,13 @@ def estimate(counted: Counts, n_symbols: int) -> Ratios:
     )
 
 
-def _often(keys: Int64, counts: Float64) -> tuple[Int64, Float64]:
+def _often(keys: Int64, counts: Float64) -> Counts:
     """Those seen LEAST_COUNT times in both texts together."""
     often = counts.sum(axis=0) >= LEAST_COUNT
     return keys[often], counts[:, often]
 
 
-def _summed(keys: Int64, counts: npt.NDArray[Any]) -> tuple[Int64, Float64]:
+def _summed(keys: Int64, counts: npt.NDArray[Any]) -> Counts:
     """Distinct keys, ascending, and the sum of their counts in both texts."""
     distinct, rows = np.unique(keys, return_inverse=True)
     return distinct, np.stack([np.bincount(rows, weights=n, minlength=len(distinct)) for n in counts])

@@ -90,23 +90,16 @@ def _rows(
     of_groups = np.bincount(groups, weights=np.concatenate(weights), minlength=2 * len(around))
     used = np.flatnonzero(of_groups)
     weight = np.asarray(of_groups[used], dtype=np.float64)
-    return (used % 2).astype(np.int8), weight, _with_ancestors(own, around)[used // 2]
-
-
-def _with_ancestors(own: Any, around: npt.NDArray[np.intp]) -> Any:
-    """The words of elements, and of all named elements around them."""
-    from scipy import sparse
-
-    n = len(around)
-    outer = around != np.arange(n)
+    # The words of an element are its own and those of all named elements around it.
+    outer = around != np.arange(len(around))
     step = sparse.csr_matrix(
         (outer.astype(np.float32)[outer], around[outer], np.concatenate([[0], np.cumsum(outer)])),
-        shape=(n, n),
+        shape=(len(around), len(around)),
     )
     sums = own
     while step.nnz:  # sums of 1, 2, 4, … elements
         sums, step = sums + step @ sums, step @ step
-    return sums
+    return (used % 2).astype(np.int8), weight, sums[used // 2]
 
 
 def origin_numbers(collections: Sequence[str], sites: Sequence[str]) -> Int32:

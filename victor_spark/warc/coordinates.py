@@ -41,11 +41,8 @@ _SCHEMA: Final = pa.schema([("filename", pa.string()), ("offset", pa.int64()), (
 
 
 def is_table(path: str, head: bytes) -> bool:
-    """Whether a file that begins with `head` is a table of records, or is named like one."""
-    if head.startswith(PARQUET_MAGIC):
-        return True
-    first = _first_line(head)
-    if first is None:
+    """Whether a file that begins with `head` is a table of records as text, or is named like a table."""
+    if (first := _first_line(head)) is None:
         return False
     names = first.replace('"', "").replace("\t", ",").split(",")
     found = [key for key in COLUMNS if _column(names, key)]

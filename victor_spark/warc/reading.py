@@ -167,7 +167,11 @@ def _found(archive: Archive, shard: Shard) -> Iterator[Found]:
         steps = _skipping(archive, skip)
         is_ours = skip.place.start >= shard.start
         position = (yield from steps) if is_ours else _exhausted(steps)[1]
-        position, end = _owned_from(archive, shard, position)
+        if position < shard.start:
+            position = _walk(archive, position, shard.start)[1]
+        end = archive.source.size
+        if shard.end is not None and (shard.start > 0 or _is_divisible(archive.source, archive.syntax)):
+            end = min(shard.end, end)
     while position < end:
         position = yield from readers.step(archive, Place(position, 0))
 
@@ -238,15 +242,6 @@ def _is_divisible(source: Source, syntax: Syntax) -> bool:
     if source.compression in ("plain", "lz4"):
         return source.compression == "plain"
     return boundaries.next_member(source, 1, syntax, FIRST_RECORD) is not None
-
-
-def _owned_from(archive: Archive, shard: Shard, position: int) -> tuple[int, int]:
-    """`_owned` from `position` on, which may lie before the range."""
-    if position < shard.start:
-        position = _walk(archive, position, shard.start)[1]
-    size = archive.source.size
-    is_whole = shard.end is None or (shard.start == 0 and not _is_divisible(archive.source, archive.syntax))
-    return (position, size if is_whole or shard.end is None else min(shard.end, size))
 
 
 def _first_step(archive: Archive, start: int) -> int:
