@@ -57,14 +57,10 @@ MANY_PAGES: Final = 5
 N_FOLDS: Final = 5
 GRID: Final = {
     "prior_pages": (0.25, 0.5, 1.0, 2.0),
-    "common": (0.0, 0.25, 0.5, 1.0),
-    "common_pages": (0.0, 2.0, 4.0, 8.0, 16.0),
     "repeated": (0.0, 2.0, 3.0, 4.0, 5.0),
 }
 CALIBRATION: Final = (0.8, 0.85, 0.9, 0.95, 1.0)
-START: Final = SiteModel(
-    weight=0.9, prior_pages=1.0, doubt=2.0, common=0.0, common_pages=0.0, repeated=0.0, calibration=1.0
-)
+START: Final = SiteModel(weight=0.9, prior_pages=1.0, doubt=2.0, repeated=0.0, calibration=1.0)
 """The plain consensus, which has no fitted number: the page counts as one more page of its layout."""
 TOLERANCE: Final = 0.0005
 """Means within this of the best are near it: the optimum is flat."""
@@ -223,11 +219,11 @@ def grid() -> list[SiteModel]:
 def fit(f1: dict[SiteModel, Float64], chosen: Bool) -> SiteModel:
     """Of the models whose mean F1 of the chosen pages is near the best, the one that changes least.
 
-    Its `common` and `repeated` are smallest; then its `common_pages` and `prior_pages` are largest.
+    Its `repeated` is smallest, then its `prior_pages` largest.
     """
     means = {model: float(values[chosen].mean()) for model, values in f1.items()}
     near = [model for model, mean in means.items() if mean >= max(means.values()) - TOLERANCE]
-    return min(near, key=lambda m: (m.common + m.repeated, -m.common_pages, -m.prior_pages))
+    return min(near, key=lambda m: (m.repeated, -m.prior_pages))
 
 
 def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit: bool) -> None:
@@ -256,8 +252,7 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
     backed_off, with_runs = _backed_off(rows, groups, table), _with_runs(rows, groups, table)
     columns = {
         "one pass": one[:, 0],
-        "consensus": decided(rows, table, replace(shipped, common=0.0, repeated=0.0))[:, 0],
-        "consensus, common layouts": decided(rows, table, replace(shipped, repeated=0.0))[:, 0],
+        "consensus": decided(rows, table, replace(shipped, repeated=0.0))[:, 0],
         "all, calibrated (shipped)": by_site[:, 0],
         "fitted on other sites": _elsewhere(f1, fitted_in),
         "fitted on other sets": _elsewhere(f1, np.unique(sets, return_inverse=True)[1]),
@@ -414,11 +409,7 @@ def _often(
 def _at(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], n: int, model: SiteModel) -> dict[str, Any]:
     """One pass and by site where a site has only n pages, drawn at random from the sites that have more."""
     random, one, other, sites = np.random.default_rng(n), [], [], []
-    parts = {
-        "consensus": replace(model, common=0.0, repeated=0.0),
-        "layouts": replace(model, repeated=0.0),
-    }
-    f1: dict[str, list[Float64]] = {name: [] for name in parts}
+    of_consensus: list[Float64] = []
     for _, group in product(range(N_DRAWS), groups):
         if len(group) < n:
             continue
@@ -427,16 +418,13 @@ def _at(rows: Sequence[Cleaned], groups: Sequence[Sequence[int]], n: int, model:
         table = evidence_of(rows, drawn)
         one.append(decided(rows, table, None))
         other.append(decided(rows, table, model))
-        for name, part in parts.items():
-            f1[name].append(decided(rows, table, part)[:, 0])
+        of_consensus.append(decided(rows, table, replace(model, repeated=0.0))[:, 0])
         sites += [rows[i].site for i in table]
     found = _group(
         str(n), np.concatenate(one), np.concatenate(other), np.array(sites), np.ones(len(sites), bool)
     )
     before = np.concatenate(one)[:, 0]
-    return found | {
-        name: _gain(before, np.concatenate(values), np.array(sites)) for name, values in f1.items()
-    }
+    return found | {"consensus": _gain(before, np.concatenate(of_consensus), np.array(sites))}
 
 
 def _reliability(found: Float64) -> list[dict[str, float]]:

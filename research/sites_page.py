@@ -26,13 +26,10 @@ This document is made by `python -m research.sites page --output docs/sites.md` 
 command says how to train the models of the five folds, which takes an hour).
 
 In the first pass, the model `victor-3` gives every block of a page a probability. The second pass corrects
-it by the other pages of the site (`victor_spark.sites`), with three kinds of evidence:
+it by the other pages of the site (`victor_spark.sites`), with two kinds of evidence:
 
 - **consensus**: the mean log-odds of content of the blocks with the same layout (the tags of all ancestors,
   and the words in their classes and ids) on the other pages;
-- **common layouts**: the share of the other pages that have the layout. The text of a layout that all pages
-  have, and that differs from page to page, is content with a higher probability, the more so the more pages
-  are known;
 - **repeated texts**: the share of these pages that have the same text in that layout. Links to an article
   do not count as repetitions of its headline. A page of which nearly all content is repeated is the same
   article at another address; its probabilities are not lowered. Neither do a few copies of a page protect
@@ -177,9 +174,9 @@ def _groups(title: str, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _ablation(rows: Sequence[Row]) -> Iterator[str]:
-    yield from _head("pages known", "consensus", "common layouts", "repeated texts")
+    yield from _head("pages known", "consensus", "repeated texts")
     for row in rows:
-        gains = (row["consensus"], row["layouts"], row)
+        gains = (row["consensus"], row)
         yield _row(
             row["name"],
             *(f"{each['gain']:+.4f} ({each['low']:+.4f} to {each['high']:+.4f})" for each in gains),

@@ -14,12 +14,12 @@ from victor_spark.resources import directory
 
 
 def test_the_smallest_numbers_near_the_best_are_fitted_on_the_chosen_pages_alone() -> None:
-    plain, other, larger = (replace(sites.START, common=common) for common in (0.0, 0.5, 1.0))
+    plain, other, larger = (replace(sites.START, repeated=repeated) for repeated in (0.0, 2.0, 4.0))
     near = 0.8 + sites.TOLERANCE / 2
     f1 = {plain: np.array([0.5, 0.9]), larger: np.array([near, 0.1]), other: np.array([0.8, 0.2])}
     assert sites.fit(f1, np.array([True, False])) == other
     assert sites.fit(f1, np.array([False, True])) == plain
-    assert {plain, replace(other, common_pages=4.0, prior_pages=0.5)} <= set(sites.grid())
+    assert {plain, replace(other, prior_pages=0.5)} <= set(sites.grid())
 
 
 def test_trees_of_other_sites_decide_about_as_well_as_the_shipped_numbers(tmp_path: Path) -> None:

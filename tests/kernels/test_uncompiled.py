@@ -381,7 +381,7 @@ parts = st.lists(
 @a_few
 def test_sites(slow: dict[str, ModuleType], site: list[list[tuple[int, float]]]) -> None:
     """Pages of paragraphs that share layouts and texts: what they add to their site, and learn from it."""
-    model = evidence.SiteModel(0.9, 1.0, 2.0, 1.0, 0.5, 3.0, 0.9)
+    model = evidence.SiteModel(0.9, 1.0, 2.0, 3.0, 0.9)
     pages = []
     for page in site:
         source = "".join(f"<div class=c{i % 2}><p>text {'x' * i}</p></div>" for i, _ in page)

@@ -82,9 +82,7 @@ KEYED_LAYOUT, KEYED_TEXT = KEYED = range(2)
 """What blocks have keys for on a site, whose last bits are these numbers."""
 SITE_SUMS: Final = ("n_pages", "log_odds")
 EVIDENCE: Final = ("consensus", "n_pages", "share", "repeats")
-SITE_PARAMETERS: Final = (
-    "weight", "prior_pages", "doubt", "common", "common_pages", "repeated", "calibration"
-)  # fmt: skip
+SITE_PARAMETERS: Final = ("weight", "prior_pages", "doubt", "repeated", "calibration")
 """See victor_spark.sites.evidence: the sums of a site, its evidence for a block, and what weighs it."""
 N_PAGE_LEVELS: Final = 64
 """How many powers of two the number of a site's pages has at most."""

@@ -197,10 +197,8 @@ def revise(
             others = mass - words[i] / (1.0 + exp(-odds[i]))
             level = _level(n_pages * evidence[num.EVIDENCE_REPEATS, i])
             among = min(masses[level - 1] / others, 1.0) if level and others > 0.0 else 0.0
-            common = parameters[num.PARAMETER_COMMON] * n_pages
-            common /= max(n_pages + parameters[num.PARAMETER_COMMON_PAGES], 1.0)
-            repeated = parameters[num.PARAMETER_REPEATED] * evidence[num.EVIDENCE_REPEATS, i] * among
-            after = odds[i] + evidence[num.EVIDENCE_SHARE, i] * (common - repeated)
+            repeated = evidence[num.EVIDENCE_SHARE, i] * evidence[num.EVIDENCE_REPEATS, i] * among
+            after = odds[i] - parameters[num.PARAMETER_REPEATED] * repeated
             weight = sqrt(words[i] + _LEAST)
             weights += weight
             change += weight * (

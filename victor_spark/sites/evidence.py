@@ -129,7 +129,7 @@ def _keys(blocks: Blocks, probabilities: Float64) -> _Keys:
 FORMAT: Final = 3
 FILE_NAME: Final = "model.json"
 
-_LARGEST: Final = {"weight": 1.0, "common": 50.0, "repeated": 50.0, "calibration": 1.0}
+_LARGEST: Final = {"weight": 1.0, "repeated": 50.0, "calibration": 1.0}
 """Parameter → its highest value (a million where none is given); the lowest is 0."""
 
 
@@ -140,17 +140,13 @@ class SiteModel:
     `weight`: how much the consensus of very many pages counts against the page's own log-odds (0 to 1).
     `prior_pages`: the number of other pages at which the consensus has half of that weight.
     `doubt`: that number is as many times higher where the consensus makes a block less likely.
-    `common`: added to the log-odds of a block whose layout is on all pages, where very many are known.
-    `common_pages`: the number of pages with the layout at which half of `common` is added.
-    `repeated`: what is subtracted where all these repeat its text, among texts of the page's own.
+    `repeated`: what is subtracted where all other pages repeat its text, among texts of the page's own.
     `calibration`: the factor that calibrates the log-odds.
     """
 
     weight: float
     prior_pages: float
     doubt: float
-    common: float
-    common_pages: float
     repeated: float
     calibration: float
 
