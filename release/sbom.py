@@ -20,7 +20,9 @@ from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
 from packageurl import PackageURL
 
-MODEL_FILES = (".npz", "model.json")
+from victor_spark.sites.evidence import FILE_NAME
+
+MODEL_FILES = (".npz", FILE_NAME)
 
 
 def made(content: Mapping[str, bytes], folder: str, epoch: int) -> bytes:

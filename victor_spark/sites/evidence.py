@@ -127,7 +127,7 @@ def _keys(blocks: Blocks, probabilities: Float64) -> _Keys:
 
 
 FORMAT: Final = 3
-FILE_NAME: Final = "model.json"
+FILE_NAME: Final = f"model-{FORMAT}.json"
 
 _LARGEST: Final = {"weight": 1.0, "repeated": 50.0, "calibration": 1.0}
 """Parameter → its highest value (a million where none is given); the lowest is 0."""
