@@ -84,8 +84,8 @@ SITE_SUMS: Final = ("n_pages", "log_odds")
 EVIDENCE: Final = ("consensus", "n_pages", "share", "repeats")
 SITE_PARAMETERS: Final = ("weight", "prior_pages", "doubt", "repeated", "calibration")
 """See victor_spark.sites.evidence: the sums of a site, its evidence for a block, and what weighs it."""
-N_PAGE_LEVELS: Final = 64
-"""How many powers of two the number of a site's pages has at most."""
+N_PAGE_LEVELS: Final = 65
+"""The levels of a number of pages (64 bits): 0 for none, 1 for one, 2 from two on, 3 from four on, and so on."""
 RATIO_DIV, RATIO_TD = GROUP_RATIOS = range(2)
 
 MASSES: Final = ("content", "words")

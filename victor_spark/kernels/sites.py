@@ -206,12 +206,8 @@ def revise(
             )
         if i + 1 == n or paragraph[i + 1] != paragraph[i]:
             for k in range(first, i + 1):
-                _shift(
-                    marginals,
-                    k,
-                    change / weights if evidence[num.EVIDENCE_N_PAGES, k] > 0.0 else 0.0,
-                    revised,
-                )
+                is_known: cython.bint = evidence[num.EVIDENCE_N_PAGES, k] > 0.0
+                _shift(marginals, k, change / weights if is_known else 0.0, revised)
             first = i + 1
             weights = change = 0.0
 
