@@ -85,7 +85,7 @@ EVIDENCE: Final = ("consensus", "n_pages", "share", "repeats")
 SITE_PARAMETERS: Final = ("weight", "prior_pages", "doubt", "repeated", "calibration")
 """See victor_spark.sites.evidence: the sums of a site, its evidence for a block, and what weighs it."""
 N_PAGE_LEVELS: Final = 65
-"""The levels of a number of pages (64 bits): 0 for none, 1 for one, 2 from two on, 3 from four on, and so on."""
+"""The levels of a number of pages, of 64 bits: 0 for none, 1 for one, 2 from two on, 3 from four on …"""
 RATIO_DIV, RATIO_TD = GROUP_RATIOS = range(2)
 
 MASSES: Final = ("content", "words")
