@@ -20,9 +20,7 @@ from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
 from packageurl import PackageURL
 
-from victor_spark.sites.evidence import FILE_NAME
-
-MODEL_FILES = (".npz", FILE_NAME)
+MODEL_FILES = (".npz", "/model-3.json")
 
 
 def made(content: Mapping[str, bytes], folder: str, epoch: int) -> bytes:

@@ -19,6 +19,7 @@ import yaml
 
 import victor_spark
 from victor_spark import resources
+from victor_spark.sites.evidence import FILE_NAME
 
 WORKFLOWS = sorted((Path(__file__).resolve().parent.parent / ".github").rglob("*.yml"))
 
@@ -130,6 +131,7 @@ def wheel(path: Path, *, times: tuple[int, ...]) -> Path:
     content = {
         "victor_spark/__init__.py": b"",
         "victor_spark/models/crf/victor-3/weights.npz": b"weights",
+        f"victor_spark/models/sites/{FILE_NAME}": b"{}",
         "victor_spark/kernels/blocks.abi3.so": b"\x7fELF",
         "victor_spark-1.0.dist-info/METADATA": METADATA,
         "victor_spark-1.0.dist-info/RECORD": b"",
@@ -167,7 +169,8 @@ def test_a_finished_wheel_has_a_bill_of_materials_and_the_same_bytes_for_the_sam
     assert bom["bomFormat"] == "CycloneDX"
     assert bom["metadata"]["component"]["purl"] == "pkg:pypi/victor-spark@1.0"
     kinds = {part["name"]: part["type"] for part in bom["components"]}
-    assert kinds == {"crf/victor-3/weights.npz": "machine-learning-model", "cython": "library"}
+    models = dict.fromkeys(("crf/victor-3/weights.npz", f"sites/{FILE_NAME}"), "machine-learning-model")
+    assert kinds == {**models, "cython": "library"}
 
 
 def test_a_finished_sdist_has_the_same_bytes_for_the_same_content(finish: ModuleType, tmp_path: Path) -> None:

@@ -312,6 +312,39 @@ def test_the_account_that_an_element_marks_is_the_author_where_nobody_else_is_na
     assert page(body=f"<h1>Ferries</h1><p>by Anna Kos</p>{account}").authors == ("Anna Kos",)
 
 
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "<ol><li><a class='author vcard'>anna_k</a> Nice!</ol>",
+        "<blockquote>Fog. <span class=quote-author>oscar_w</span></blockquote>",
+        "<p><b class=author>anna_k</b> Nice!<p><b class=author>bo_l</b> No.",
+    ],
+)
+def test_accounts_of_commenters_and_of_who_is_quoted_are_no_authors(marked: str) -> None:
+    text = "<p>The ferry leaves at noon, in fog an hour later.</p>" * 9
+    assert page(body=f"<h1>Ferries</h1>{text}{marked}").authors == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("Reporter Bob Jones died on Sunday", ()),
+        ("Текст Конституции", ()),
+        ("글 목록", ()),
+        ("द्वारा साझा करें", ()),
+        ("A note from the author: Do not copy", ()),
+        ("By Anna Kos, The Associated Press", ("Anna Kos", "The Associated Press")),
+        ("By Anna Kos and Madonna", ("Anna Kos", "Madonna")),
+        ("By Anna Kos, Hamburg", ("Anna Kos",)),
+        ("By To Lam", ("To Lam",)),
+    ],
+)
+def test_lines_by_the_heading_name_authors_only_where_they_introduce_one(
+    line: str, found: tuple[str, ...]
+) -> None:
+    assert page(body=f"<h1>Ferries</h1><p>{line}</p><p>It leaves at noon.</p>").authors == found
+
+
 def test_rdfa_states_authors_and_dates() -> None:
     author = "<b property='schema:author'><i property='schema:name'>Anna Kos</i></b>"
     body = f"<h1>Ferries</h1>{author}<b property='schema:datePublished' content='2023-05-03'>3rd</b>"
@@ -381,6 +414,9 @@ def test_names_have_no_introductions_addresses_or_handles(value: list[str], foun
         ("1 فروردین 1404", "2025-03-21"),
         ("31 مهر 1403", "2024-10-22"),
         ("3 May 1403", None),
+        ("1445/05/12", None),
+        ("Le classement 2024 des 10 meilleures villes", None),
+        ("In 2019 May 20 people came", None),
         ("1403/13/01", None),
         ("0000-00-00", None),
         ("99999-01-01", None),
@@ -527,6 +563,18 @@ def test_the_role_in_the_next_line_of_a_byline_is_no_author() -> None:
 @pytest.mark.parametrize("joined", ["Joined: 6 Mar 2023", "Joined<br>6 Mar 2023", "注册时间<br>2023-3-6"])
 def test_the_day_when_a_user_joined_is_not_that_of_a_post(joined: str) -> None:
     body = f"<h1>Ferries</h1><p>tall_ship</p><p>{joined}</p><p>posted on 3 May 2024 at 7:30, #1</p>"
+    assert metadata(body.encode()).date == "2024-05-03"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<p>3 May 2024</p><h1>Ferries</h1><p>The harbour master joined the crew of the ferry",
+        "<h1>Ferries</h1><p>She joined the harbour council</p><p>By Anna Kos, 3 May 2024</p>",
+        "<h1>Ferries</h1><p>All registered ferries were late</p><p>3 May 2024</p>",
+    ],
+)
+def test_a_sentence_about_joining_takes_no_date_from_the_line_beside_it(body: str) -> None:
     assert metadata(body.encode()).date == "2024-05-03"
 
 

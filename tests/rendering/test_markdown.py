@@ -87,6 +87,7 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
         ("<title>Ferries – Harbour News</title><h1>Ferries</h1><p>a", "a"),
         ("<p><a href='&#1;javascript:alert(1)'>one</a>", "one"),
         ("<h2>Net<button>Copy path</button></h2><h2><button>Open?</button></h2>", "## Net\n\n## Open?"),
+        ("<h2><b>Question 1:</b> <button>Our prices</button></h2>", "## **Question 1:** Our prices"),
         (
             "<h2>1.<button>Open?</button></h2><h2>Use <a href=#t class=top-link>top</a></h2>",
             "## 1.Open?\n\n## Use",
@@ -388,6 +389,7 @@ def test_words_for_screen_readers_are_left_out_of_lines_but_not_signs() -> None:
     page = document(
         f"<p>{hidden('Regular price')}30<i class=visually-hidden>: </i>euros</p>{hidden('Alone')}"
     )
+    assert md("<p>Read the <b class='sr-only lg:not-sr-only'>rules</b>") == "Read the **rules**"
     assert page.render("markdown") == "30: euros\n\nAlone"
     assert page.text == "30: euros\nAlone"
 
@@ -436,6 +438,7 @@ BAD = {
     "environments": "\\begin{align}x" * 50_000 + "\\end{align}",
     "lines of code without an end": f"<div class=fragment>x\n{'<div class=line>x ' * 900}" * 20,
     "numbers that nobody can copy": "<span style='user-select:none'>1" * 8_000,
+    "words for screen readers": f'<span class="{"sr-only " * 60_000}">1</span>',
     "images": "<div><img src=a.png>" * 10_000 + "x",
     "items with bullets": "<ul>" + "<li>• a<li><b>1.</b> b" * 8_000 + "</ul>",
     "roles in each other": "<div role=rowgroup><div role=row><div role=cell><div role=listitem>x" * 3_000,

@@ -293,7 +293,7 @@ def test_rows_sum_to_one_and_the_ratio_of_header_to_text_stays(
 
 
 @given(st.lists(row, min_size=1, max_size=8), floats)
-def test_more_repetition_never_raises_the_probability_of_an_otherwise_equal_block(
+def test_more_repetition_never_raises_the_probability_of_a_block_that_is_a_paragraph_of_its_own(
     rows: list[Row], ratio: float
 ) -> None:
     own, words, table = columns(rows)

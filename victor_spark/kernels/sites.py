@@ -166,8 +166,9 @@ def revise(
 ) -> cython.void:
     """Fills `revised` with the marginals after the evidence; `parameters`: those of a site model, in order.
 
-    A repeated text loses log-odds by the share of the other blocks' likely content that is on at most half as
-    many pages. That share is 0 where a whole page is repeated: it is the same article at another address.
+    A repeated text loses log-odds by the share of the other blocks' likely content that is on fewer pages, by
+    powers of two (`_level`). That share is 0 where a whole page is repeated: it is the same article at
+    another address.
     The log-odds of a paragraph's blocks change alike, by the mean of the changes that the evidence of each
     makes, weighted by the root of its words. `odds`, `masses` (N_PAGE_LEVELS zeros): work space.
     """

@@ -59,13 +59,19 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
             continue
         if _CAPITAL.match(rest := rest or after) and len(rest) <= _LONGEST_NAME:
             found = tuple(name for name in authors([rest]) if len(name.split()) <= _MAX_WORDS)
-            if found and is_full(found[0]):  # the others may be the place, an agency or persons
-                found = tuple(n for n in found if is_full(n) or n.lower() in vocabulary().agencies)
+            if found and is_full(found[0]):  # after a comma, one word is the place
+                found = tuple(n for n in found if is_full(n) or _is_agency(n) or f", {n}" not in rest)
             if found and (" " in found[0] or not found[0].isascii()):
                 yield found
 
 
-_ALSO_OF_PROSE: Final = frozenset({"text", "texte", "texto", "via", "di", "da", "contributors"})
+def _is_agency(name: str) -> bool:
+    return "".join(filter(str.isalnum, name.casefold())) in vocabulary().agencies
+
+
+_ALSO_OF_PROSE: Final = frozenset(
+    {"text", "texte", "texto", "via", "di", "da", "contributors", "reporter", "текст", "글", "द्वारा"}
+)
 """Introductions that need a colon."""
 _NEXT_LABEL: Final = re.compile(r"(?<=\w)\s+[^\s:：]+\s?[:：].*")
 _AFTER_DATE: Final = re.compile(r"(?=.{0,30}\d).{0,40}[\d|·•,]\s+by\s+(?=[^\W\d_a-z])")
@@ -171,7 +177,7 @@ def _other_words() -> frozenset[str]:
 def _introduction() -> re.Pattern[str]:
     """Words before a name: apart from it by a space or a colon."""
     words = "|".join(re.escape(word) for word in sorted(vocabulary().introduction, key=len, reverse=True))
-    return re.compile(rf"\s*(?:{words})(?:\s*[:：/／]\s*|\s+(?:[-–—]\s+)?)(?!to\s)", re.IGNORECASE)
+    return re.compile(rf"\s*(?:{words})(?:\s*[:：/／]\s*|\s+(?:[-–—]\s+)?)(?!(?-i:to)\s)", re.IGNORECASE)
 
 
 @cache
@@ -179,7 +185,7 @@ def _label() -> re.Pattern[str]:
     """An introduction with a colon that means nothing else, such as `author:`, also inside a line."""
     words = vocabulary().introduction - _ALSO_OF_PROSE
     labels = "|".join(re.escape(word) for word in words if len(word) > 4 or not word.isascii())
-    return re.compile(rf"(?:\A|[\s|·•])((?:{labels})\s*[:：])", re.IGNORECASE)
+    return re.compile(rf"(?:\A|(?<!the)(?<!our)(?<!from)(?<!to)[\s|·•])((?:{labels})\s*[:：])", re.IGNORECASE)
 
 
 @cache

@@ -84,8 +84,8 @@ def _of_iran(year: int, month: int, day: int) -> date:
     return date.fromordinal(days + 226_529)
 
 
-_FIRST_OF_IRAN, _LAST_OF_IRAN = 1370, 1478
-"""Years of Iran's calendar that are 1991 to 2099 of ours."""
+_FIRST_OF_IRAN, _LAST_OF_IRAN = 1370, 1410
+"""Years of Iran's calendar, 1991 to 2031 of ours; later ones are rather years of the Islamic calendar."""
 
 
 def _time(found: re.Match[str]) -> str:
@@ -125,8 +125,8 @@ _DAY_MONTH: Final = re.compile(
     rf"({_WORD}(?:[ /]{_WORD})?)\.?[\s,،'-]*(?:de |del |г)?\s*\Z"
 )
 _MONTH_DAY: Final = re.compile(rf"({_WORD})\.?\s+(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*[,،]?\s*(?:at\s)?\Z")
-_AFTER_YEAR: Final = re.compile(rf"\.?\s+({_WORD})\.?\s+(\d{{1,2}})(?!\d)")
-"""As in Hungary, and in journals: 2024 May 3."""
+_AFTER_YEAR: Final = re.compile(rf"\.?\s+((?!des\b){_WORD})\.?\s+(\d{{1,2}})(?!\d)(?=\s*(?:[.,;:()|\d]|\Z))")
+"""As in Hungary, and in journals: 2024 May 3; not as in `2024 des 10 villes`."""
 
 
 def _month(word: str) -> int | None:

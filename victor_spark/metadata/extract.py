@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from html import unescape
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, Final
 
 from victor_spark.metadata import author_names, dates
@@ -237,9 +237,16 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     below, above = page.around
     yield from (("text by h1", found) for found in author_names.introduced([*below, "", *above]))
     yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
-    for one, lines in page.elements(_BYLINES[2], _LONGEST_NAME):
-        if not _NOT_AUTHORS.search(one.mark) and not page.leads_elsewhere(one.mark):
+    marked = [*islice(page.elements(_BYLINES[2], _LONGEST_NAME), 2)]
+    for one, lines in marked if len(marked) == 1 else ():
+        if not (
+            _NOT_AUTHORS.search(one.mark) or _OF_OTHERS.search(one.mark) or page.leads_elsewhere(one.mark)
+        ):
             yield one.mark, author_names.of_lines(lines, handles=True)
+
+
+_OF_OTHERS: Final = re.compile("quote|tweet|vcard")
+"""Words that mark the author of a quotation or a comment."""
 
 
 def _stated_authors(page: Statements) -> Candidates[list[str]]:
@@ -352,14 +359,24 @@ def _of_dates(lines: list[str]) -> Candidates[str]:
 
 
 def _beside(page: Statements) -> list[str]:
+    """The lines with a digit, those below the heading first; a line after another one's label has it, too."""
     below, above = page.around
-    lines = ("", *first(below, _MAX_BELOW_HEADING), *reversed(above))
+    below, above = ["", *first(below, _MAX_BELOW_HEADING)], ["", *above]
     found = []
-    for before, line in pairwise(lines):
-        label = "" if _DIGIT.search(before) else before
-        if _DIGIT.search(line) and not _words("users").search(f"{label} {line}"):
+    for before, line in (*pairwise(below), *reversed([*pairwise(above)])):
+        label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
+        if _DIGIT.search(line) and not any(map(_of_user().match, (label, line))):
             found.append(_IN_BRACKETS.sub("", line[:_LONGEST_LINE]))
     return found
+
+
+_MAX_LABEL_WORDS: Final = 3
+
+
+@cache
+def _of_user() -> re.Pattern[str]:
+    """The words that make a date that of a user, among the first of a line."""
+    return re.compile(rf"\W*(?:\S+\s+){{0,2}}?(?:{'|'.join(vocabulary().users)})", re.IGNORECASE)
 
 
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:

@@ -73,9 +73,9 @@ class Writer:
         before: cython.int = at.ROOT  # the kind of the node above
         while i < stop:
             kind = self.nodes[at.N_OP, i]
-            other = kind == at.LIST == before and other == self.continues(i)
-            if kind != at.ROOT and (text := self.block(i, kind, other)):
-                before = kind
+            is_other: cython.bint = kind == at.LIST == before and other == self.continues(i)
+            if kind != at.ROOT and (text := self.block(i, kind, is_other)):
+                before, other = kind, is_other
                 parts.append(text)
             i = self.nodes[at.N_END, i] + 1
         return "\n\n".join(parts)
@@ -157,9 +157,9 @@ class Writer:
         before: cython.int = at.ROOT
         while i < stop:
             kind = self.nodes[at.N_OP, i]
-            other = kind == at.LIST == before and other == self.continues(i)
-            if text := self.block(i, kind, other):
-                before = kind
+            is_other: cython.bint = kind == at.LIST == before and other == self.continues(i)
+            if text := self.block(i, kind, is_other):
+                before, other = kind, is_other
                 number = self.nodes[at.N_A, i]
                 tight = tight and (not parts or (kind == at.LIST and (number == -1 or number == 1)))
                 parts.append(text)

@@ -42,9 +42,10 @@ _QUOTES: Final = {name: marks for marks, names in _OTHER_QUOTES.items() for name
 """Quotation marks by the language of the page, those of inner quotations last; else those of English."""
 _CITE: Final = re.compile(r"<(/?)cite(?=[ >])[^>]*>([^\W_])?")
 _HIDING: Final = re.compile(
-    r"<(span|a|b|i|em|strong|small|font|sup|sub|abbr|label|td|th|tr)(?= )(?![^>]*(?:[nN]ote|math))[^>]* "
+    r"<(span|a|b|i|em|strong|small|font|sup|sub|abbr|label|td|th|tr)(?= )(?![^>]*(?:[nN]ote|math))"
+    r"(?=[^>]*>\s*([^\W\d_])?)[^>]* "
     r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*display\s*:\s*none\b|class="mw-editsection"'
-    r'|class="(?:[^"]* )?(?:sr-only|visually-?hidden|u-sronly)[ "](?=[^>]*>\s*[^\W\d_]))[^>]*>',
+    r'|class="(?![^"]*not-sr-only)(?:[^"]* )?(?:sr-only|visually-?hidden|u-sronly)[ "](?(2)|(?!)))[^>]*>',
     re.IGNORECASE,
 )
 _LONGEST_HIDING: Final = 2000

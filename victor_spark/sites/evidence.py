@@ -186,7 +186,8 @@ def revised(
 ) -> Float64:
     """P(header), P(text), P(other) per block, revised by the evidence of the site: rows sum to 1.
 
-    A block without evidence keeps its probabilities exactly. More pages with its text never raise P(content).
+    A block without evidence keeps its probabilities exactly. More pages with the text of a
+    block that is a paragraph of its own never raise its P(content).
     `paragraph`: the number of the paragraph that each block is in; None: each block is one.
     """
     if not evidence[N_PAGES].any():
