@@ -248,14 +248,13 @@ def config(request: CleanRequest, *, models: Mapping[str, str], inputs: Mapping[
     for path in ("model", "lid_model", "templates", "sites"):  # `models` has hashes of their content
         if cleaning.pop(path) is not None:
             cleaning[path] = True
-    has_sites = request.sites.by_site or request.cleaning.sites is not None
     return {
         "victor_spark": victor_spark.__version__,
         "schema_version": tables.PAGES_VERSION,
         "cleaning": cleaning,
         "reading": _deciding(request.reading),
         **_deciding(request.rows),
-        "sites": _deciding(request.sites) | ({"version": table.VERSION} if has_sites else {}),
+        "sites": {**_deciding(request.sites), "version": table.VERSION},
         "limits": _deciding(request.limits),
         "models": dict(models),
         "inputs": dict(inputs),
