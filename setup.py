@@ -70,7 +70,7 @@ NUMBERS = """# Written by setup.py from num.py.
 cdef enum:
 {constants}
 
-cdef extern from *:  # numbers too large for an enum: what stands in quotes is written into the C as it is
+cdef extern from *:  # numbers that are too large for an enum; the text in quotes is their literal in C
 {large}
 
 {arrays}

@@ -222,7 +222,7 @@ def _ddl_type(kind: pa.DataType) -> str:
 def schema_version(schema: pa.Schema, key: str = VERSION_KEY, column: str = VERSION_COLUMN) -> str | None:
     """The version a table was written with, from its Arrow schema (`pyarrow.parquet.read_schema`)."""
     metadata = schema.metadata or {}
-    with suppress(LookupError, TypeError, ValueError):  # there is none, or the footer is damaged
+    with suppress(LookupError, TypeError, ValueError):  # no version, or a damaged footer
         if version := metadata.get(key.encode()):
             return str(version.decode())
         fields = json.loads(metadata[_SPARK_FOOTER])["fields"]

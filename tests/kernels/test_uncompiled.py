@@ -380,7 +380,7 @@ parts = st.lists(
 @given(site=st.lists(parts, min_size=2, max_size=4))
 @a_few
 def test_sites(slow: dict[str, ModuleType], site: list[list[tuple[int, float]]]) -> None:
-    """Pages of paragraphs that share layouts and texts: what they add to their site, and learn from it."""
+    """Contributions, evidence and revised marginals of pages whose paragraphs share layouts and texts."""
     model = evidence.SiteModel(0.9, 1.0, 2.0, 3.0, 0.9)
     pages = []
     for page in site:

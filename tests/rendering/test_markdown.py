@@ -437,7 +437,7 @@ BAD = {
     "delimiters of formulas": "\\(" * 50_000 + "\\[" * 50_000 + "$x" * 50_000,
     "environments": "\\begin{align}x" * 50_000 + "\\end{align}",
     "lines of code without an end": f"<div class=fragment>x\n{'<div class=line>x ' * 900}" * 20,
-    "numbers that nobody can copy": "<span style='user-select:none'>1" * 8_000,
+    "line numbers that cannot be copied": "<span style='user-select:none'>1" * 8_000,
     "words for screen readers": f'<span class="{"sr-only " * 60_000}">1</span>',
     "images": "<div><img src=a.png>" * 10_000 + "x",
     "items with bullets": "<ul>" + "<li>• a<li><b>1.</b> b" * 8_000 + "</ul>",

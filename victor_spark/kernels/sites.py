@@ -1,6 +1,6 @@
-"""The keys of a page's blocks on its site, what it adds to their sums, and the evidence of other pages.
+"""A page and its site: the keys of its blocks, its contribution to the sums, the evidence of other pages.
 
-The names of the rows stand in kernels.num; sites.evidence says what they mean. Cython pure Python mode.
+kernels.num has the names of the rows; sites.evidence says what they mean. Cython pure Python mode.
 """
 
 import cython

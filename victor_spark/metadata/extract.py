@@ -294,9 +294,9 @@ _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
 
 
 @cache
-def _words(name: str) -> re.Pattern[str]:
-    """The words of a list of the vocabulary that say what the first date of a line is."""
-    return re.compile(rf"\A(?:(?!\d{{4}}).)*?(?:{'|'.join(getattr(vocabulary(), name))})", re.IGNORECASE)
+def _updated() -> re.Pattern[str]:
+    """The words that make the first date of a line that of a change, at its beginning or before a year."""
+    return re.compile(rf"\A(?:(?!\d{{4}}).)*?(?:{'|'.join(vocabulary().updated)})", re.IGNORECASE)
 
 
 _MAX_GAP_IN_BYLINE: Final = 150
@@ -354,12 +354,15 @@ _OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
 def _of_dates(lines: list[str]) -> Candidates[str]:
     """Those of the lines beside the heading with a date and little more, except dates of changes."""
     for line in sorted(lines, key=len):
-        if len(line) <= _LONGEST_DATE and not _words("updated").search(line):
+        if len(line) <= _LONGEST_DATE and not _updated().search(line):
             yield "text by h1", line
 
 
 def _beside(page: Statements) -> list[str]:
-    """The lines with a digit, those below the heading first; a line after another one's label has it, too."""
+    """The lines with a digit beside the heading, those below it first, without dates about a user.
+
+    A short line without a digit is the label of the line below it.
+    """
     below, above = page.around
     below, above = ["", *first(below, _MAX_BELOW_HEADING)], ["", *above]
     found = []
@@ -375,7 +378,7 @@ _MAX_LABEL_WORDS: Final = 3
 
 @cache
 def _of_user() -> re.Pattern[str]:
-    """The words that make a date that of a user, among the first of a line."""
+    """The beginning of a line whose date is about a user, such as `Date joined`: at most two words before."""
     return re.compile(rf"\W*(?:\S+\s+){{0,2}}?(?:{'|'.join(vocabulary().users)})", re.IGNORECASE)
 
 
@@ -395,8 +398,8 @@ def _visible_dates(page: Statements) -> Candidates[str]:
     yield from page.marked(_PUBLISH, _LONGEST_NAME)
     lines = _beside(page)
     yield from _of_dates(lines)
-    yield from (("text by h1", line) for line in lines if not _words("updated").search(line))
-    yield from (time for time in page.evidence.times if not _words("updated").search(time[0]))
+    yield from (("text by h1", line) for line in lines if not _updated().search(line))
+    yield from (time for time in page.evidence.times if not _updated().search(time[0]))
     yield from (("text by h1", line) for line in lines)
     yield from page.marked(_DATE, _LONGEST_NAME)
     yield from _modified(page)
