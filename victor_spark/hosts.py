@@ -33,12 +33,21 @@ def registered_domain(host: str | None) -> str | None:
     Follows the public suffix list with its private part: alice.blogspot.com is a registered domain. Where the
     list has no rule for the top-level domain, the result is the last two labels (the list's default rule).
     """
-    name = (host or "").lower().partition(":")[0].rstrip(".")
+    name = _ascii((host or "").lower().partition(":")[0])
     found = _suffixes()(name)
     if found.suffix or found.ipv4:
         return found.top_domain_under_public_suffix or None
     labels = name.split(".")[-2:]
     return ".".join(labels) if len(labels) == 2 and all(labels) else None
+
+
+def _ascii(host: str) -> str:
+    """A host name as the DNS has it: `bücher.example` is `xn--bcher-kva.example`."""
+    host = host.rstrip(".")
+    try:
+        return host if host.isascii() else host.encode("idna").decode()
+    except UnicodeError:  # such as a label that is too long
+        return host
 
 
 def site_of_host(host: str) -> str:
@@ -55,12 +64,12 @@ def _suffixes() -> Callable[[str], Any]:
 
 
 def site(url: str | None, grouping: str = REGISTERED_DOMAIN) -> str | None:
-    """The site of a URL; None where the URL has neither host nor folder."""
+    """The site of a URL, its host in ASCII; None where the URL has neither host nor folder."""
     try:
         parts = urlsplit(url or "")
     except ValueError:  # such as "http://[half an address/"
         return None
-    host = host_name(url)
+    host = _ascii(host_name(url) or "")
     if not host:
         return "/".join(["file://", *_folders(parts.path)]) if parts.scheme == "file" else None
     if grouping == REGISTERED_DOMAIN:
