@@ -51,7 +51,8 @@ def of_lines(lines: Iterable[str], *, handles: bool = False, several: bool = Fal
 def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
     """The names in lines that begin with `by` or the like, or follow a line of nothing else."""
     for line, after in pairwise([*lines, ""]):
-        if (label := _label().search(line)) is not None:  # of several values in the line
+        label = _label().search(line) if ":" in line or "：" in line else None
+        if label is not None:  # of several values in the line
             line = label[1] + _NEXT_LABEL.sub("", line[label.end() :])  # noqa: PLW2901
         begin = _introduction().match(f"{line} ") or _AFTER_DATE.match(line)
         rest = line[begin.end() :] if begin is not None else ""

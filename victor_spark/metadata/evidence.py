@@ -51,8 +51,7 @@ class Evidence:
         self._found = np.empty((kernel.N_KINDS * kernel.MOST + 1, len(Stated._fields)), dtype=np.int32)
         self._counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
         source = np.frombuffer(markup, dtype=np.uint8)
-        words = np.frombuffer(markup, dtype=np.uint64, count=len(markup) // 8)
-        kernel.statements(*views(source, words, _NAMES, self._found, self._counts))
+        kernel.statements(*views(source, _NAMES, self._found, self._counts))
         self._read: dict[int, list[str]] = {}
 
     def _rows(self, kind: int) -> list[list[int]]:
@@ -227,7 +226,9 @@ def _lines(markup: bytes) -> Iterator[str]:
     for match in _LINE.finditer(markup.decode("utf-8", "replace")):
         line = match[1]
         if "<" in line:
-            line = _INSIDE_LINES.sub(" ", _INSIDE_WORDS.sub("", line))
+            if "<r" in line or "</r" in line or "<wbr" in line:
+                line = _INSIDE_WORDS.sub("", line)
+            line = _INSIDE_LINES.sub(" ", line)
         if tidy := " ".join((unescape(line) if "&" in line else line).split()):
             yield tidy
 
