@@ -54,7 +54,7 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
         label = _label().search(line) if ":" in line or "：" in line else None
         if label is not None:  # of several values in the line
             line = label[1] + _NEXT_LABEL.sub("", line[label.end() :])  # noqa: PLW2901
-        begin = _introduction().match(f"{line} ") or _AFTER_DATE.match(line)
+        begin = _introduction().match(f"{line} ") or ("by" in line and _AFTER_DATE.match(line)) or None
         rest = line[begin.end() :] if begin is not None else ""
         if begin is None or begin[0].strip().casefold() in _ALSO_OF_PROSE:
             continue

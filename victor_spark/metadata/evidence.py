@@ -7,7 +7,7 @@ time is linear in the length of the page.
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from html import unescape
 from typing import Final, NamedTuple
 
@@ -49,9 +49,10 @@ class Evidence:
     def __init__(self, markup: bytes) -> None:
         self._markup = markup
         self._found = np.empty((kernel.N_KINDS * kernel.MOST + 1, len(Stated._fields)), dtype=np.int32)
-        self._counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
+        counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
         source = np.frombuffer(markup, dtype=np.uint8)
-        kernel.statements(*views(source, _NAMES, self._found, self._counts))
+        kernel.statements(*views(source, _NAMES, self._found, counts))
+        self._counts: list[int] = counts.tolist()
         self._read: dict[int, list[str]] = {}
 
     def _rows(self, kind: int) -> list[list[int]]:
@@ -73,7 +74,7 @@ class Evidence:
     def _named(self, kind: int, known: dict[bytes, str]) -> dict[str, list[str]]:
         """The values of elements of a kind, by those of their names that are known."""
         found: dict[str, list[str]] = {}
-        for *_, first, first_end, second, second_end in self._rows(kind):
+        for _, _, _, first, first_end, second, second_end in self._rows(kind):
             name = known.get(self._markup[first:first_end].strip().lower())
             if name is not None and (content := _value(self._markup[second:second_end])):
                 found.setdefault(name, []).append(content)
@@ -98,7 +99,7 @@ class Evidence:
     @property
     def n_headings(self) -> int:
         """The number of `headings`."""
-        return min(int(self._counts[kernel.HEADING]), _MAX_HEADINGS)
+        return min(self._counts[kernel.HEADING], _MAX_HEADINGS)
 
     def around(self, heading: int) -> tuple[list[str], list[str]]:
         """The lines of text below one of the headings, and those just above it; none without headings."""
@@ -121,24 +122,19 @@ class Evidence:
         return texts
 
     @cached_property
-    def marked(self) -> list[Marked]:
-        """Elements that itemprop, rel, class or id mark as an author or a date."""
-        found: list[Marked] = []
+    def marked(self) -> dict[re.Pattern[str], list[Marked]]:
+        """Elements that itemprop, rel, class or id mark as an author or a date, by the pattern of MARKS."""
+        found: dict[re.Pattern[str], list[Marked]] = {pattern: [] for pattern in MARKS}
         rows = self._rows(kernel.MARKED)
-        items = [start for start, _, rank, *_ in rows if kernel.ATTRIBUTES[rank] == "itemprop"]
+        items = [row[0] for row in rows if row[2] == _ITEMPROP]
         review = _REVIEW.search(self._markup, 0, items[-1]) if items and b"review" in self._markup else None
         of_reviews = {start for start in items if review and start > review.start()}
-        for start, end, rank, first, first_end, *_ in rows:
-            if start not in of_reviews and _NOT_TEXT.match(self._markup, start) is None:
-                words = _value(self._markup[first:first_end]).lower()[:_MAX_MARK]
-                if _NOT_OF_THE_PAGE.search(words) is None:
-                    found.append(Marked(f"{kernel.ATTRIBUTES[rank]}={words}", start, end))
+        for start, end, rank, first, first_end, _, _ in rows:
+            mark, patterns = _mark(rank, self._markup[first:first_end])
+            if patterns and start not in of_reviews and _NOT_TEXT.match(self._markup, start) is None:
+                for pattern in patterns:
+                    found[pattern].append(Marked(mark, start, end))
         return found
-
-    @cached_property
-    def marks(self) -> str:
-        """Their marks, one a line."""
-        return "\n".join([one.mark for one in self.marked])
 
     def apart(self, start: int) -> bool:
         """Whether an element that starts there stands in navigation, a label, or a form without an `h1`."""
@@ -217,6 +213,14 @@ def _value(source: bytes) -> str:
     return " ".join((unescape(text) if "&" in text else text).split())
 
 
+@lru_cache(500)
+def _mark(rank: int, value: bytes) -> tuple[str, list[re.Pattern[str]]]:
+    """The mark of an element with this value of an attribute, and the patterns of MARKS that it matches."""
+    words = _value(value).lower()[:_MAX_MARK]
+    mark = f"{kernel.ATTRIBUTES[rank]}={words}"
+    return mark, [one for one in MARKS if one.search(mark) and not _NOT_OF_THE_PAGE.search(words)]
+
+
 def _tidy(text: str) -> str:
     return " ".join(text[:MAX_VALUE].split())
 
@@ -246,6 +250,26 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^
 """With the names that have no value, so that no name is looked at again from its second letter on."""
 _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
 _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "license"}
+ITEM, RELATION, *BYLINES, USER, DATE_ITEM, PUBLISH, DATE = MARKS = tuple(
+    map(
+        re.compile,
+        (
+            r"^(?:itemprop=|property=(?:\w+:)?)author",
+            "^rel=author",
+            r"=.*(?:\b|_)(?:author[-_]*name|byline[-_]*(?:name|author))",
+            r"class=.*\bbyline",
+            r"class=.*\bauthor\b",
+            "class=.*author",
+            "href=.*/authors?/",
+            "class=.*user-?_?name",
+            r"^(?:itemprop=|property=(?:\w+:)?)datepublished",
+            "(?<!status-)publish(?!.*modified)",
+            "date(?!.*update)",
+        ),
+    )
+)
+"""Marks of elements that hold authors (the surest first), a user, and dates: published, and any."""
+_ITEMPROP: Final = kernel.ATTRIBUTES.index("itemprop")
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")

@@ -10,8 +10,19 @@ from itertools import chain, islice, pairwise
 from typing import Any, Final
 
 from victor_spark.metadata import author_names, dates
-from victor_spark.metadata.evidence import Evidence, Marked, first
-from victor_spark.metadata.statements import USER, Candidates, Statements, key
+from victor_spark.metadata.evidence import (
+    BYLINES,
+    DATE,
+    DATE_ITEM,
+    ITEM,
+    PUBLISH,
+    RELATION,
+    USER,
+    Evidence,
+    Marked,
+    first,
+)
+from victor_spark.metadata.statements import Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
 from victor_spark.words import INVISIBLE
 
@@ -217,9 +228,8 @@ def _without_employer(page: Statements, name: str) -> str:
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
         yield where, author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
-    yield from _marked_authors(page, (USER, _ITEM, _RELATION) if page.states_thread else (_ITEM, _RELATION))
-    marks = page.evidence.marks
-    for pattern in _BYLINES if "author" in marks or "byline" in marks else ():
+    yield from _marked_authors(page, (USER, ITEM, RELATION) if page.states_thread else (ITEM, RELATION))
+    for pattern in BYLINES:
         before: Marked | None = None  # the element with the names in `found`, or the last one of them
         found: tuple[str, ...] = ()
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
@@ -237,7 +247,7 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     below, above = page.around
     yield from (("text by h1", found) for found in author_names.introduced([*below, "", *above]))
     yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
-    marked = [*islice(page.elements(_BYLINES[2], _LONGEST_NAME), 2)]
+    marked = [*islice(page.elements(BYLINES[2], _LONGEST_NAME), 2)]
     for one, lines in marked if len(marked) == 1 else ():
         if not (
             _NOT_AUTHORS.search(one.mark) or _OF_OTHERS.search(one.mark) or page.leads_elsewhere(one.mark)
@@ -303,19 +313,6 @@ _MAX_GAP_IN_BYLINE: Final = 150
 """Bytes between the beginnings of elements with the same mark that name authors of one text."""
 _MAX_GAP_OF_AUTHORS: Final = 1_000
 """Bytes between the names of authors of one text."""
-_ITEM, _RELATION, *_BYLINES = map(
-    re.compile,
-    (
-        r"(?m)^(?:itemprop=|property=(?:\w+:)?)author",
-        "(?m)^rel=author",
-        r"=.*(?:\b|_)(?:author[-_]*name|byline[-_]*(?:name|author))",
-        r"class=.*\bbyline",
-        r"class=.*\bauthor\b",
-        "class=.*author",
-        "href=.*/authors?/",
-    ),
-)
-"""Marks of elements that hold authors, the surest first."""
 _NOT_AUTHORS: Final = re.compile(
     r"class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description|\bauthor\w*bio)"
 )
@@ -328,8 +325,8 @@ _MAX_IN_BYLINE: Final = 5
 def _dates(page: Statements) -> Candidates[str]:
     """The day that the page states, but a different one that it shows beside its heading precedes it."""
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
-    created = (one for one in page.evidence.times if one[0].startswith("time datecreated"))
-    items = page.marked(_DATE_ITEM, _LONGEST_NAME)
+    created = filter(lambda one: one[0].startswith("time datecreated"), page.times())
+    items = page.marked(DATE_ITEM, _LONGEST_NAME)
     for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
         # Earlier days beside a heading are rather those that the text is about.
         shown = [one for one in _days(page, _of_dates(_beside(page))) if one[1] >= "2000"]
@@ -394,21 +391,18 @@ _DIGIT: Final = re.compile(r"\d")
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    yield from (time for time in page.evidence.times if _PUBLISHED.search(time[0]))
-    yield from page.marked(_PUBLISH, _LONGEST_NAME)
+    yield from (time for time in page.times() if _PUBLISHED.search(time[0]))
+    yield from page.marked(PUBLISH, _LONGEST_NAME)
     lines = _beside(page)
     yield from _of_dates(lines)
     yield from (("text by h1", line) for line in lines if not _updated().search(line))
-    yield from (time for time in page.evidence.times if not _updated().search(time[0]))
+    yield from (time for time in page.times() if not _updated().search(time[0]))
     yield from (("text by h1", line) for line in lines)
-    yield from page.marked(_DATE, _LONGEST_NAME)
+    yield from page.marked(DATE, _LONGEST_NAME)
     yield from _modified(page)
 
 
-_DATE_ITEM: Final = re.compile(r"(?m)^(?:itemprop=|property=(?:\w+:)?)datepublished")
 _PUBLISHED: Final = re.compile("publish|entry-date|created")
-_PUBLISH: Final = re.compile("(?<!status-)publish(?!.*modified)")
-_DATE: Final = re.compile("date(?!.*update)")
 
 
 def _modified(page: Statements) -> Candidates[str]:
