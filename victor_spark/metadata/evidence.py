@@ -123,8 +123,8 @@ class Evidence:
 
     @cached_property
     def marked(self) -> dict[re.Pattern[str], list[Marked]]:
-        """Elements that itemprop, rel, class or id mark as an author or a date, by the pattern of MARKS."""
-        found: dict[re.Pattern[str], list[Marked]] = {pattern: [] for pattern in MARKS}
+        """Elements that itemprop, rel, class or id mark as an author or a date, by the pattern of the mark."""
+        found: dict[re.Pattern[str], list[Marked]] = {pattern: [] for pattern in _MARKS}
         rows = self._rows(kernel.MARKED)
         items = [row[0] for row in rows if row[2] == _ITEMPROP]
         review = _REVIEW.search(self._markup, 0, items[-1]) if items and b"review" in self._markup else None
@@ -215,10 +215,12 @@ def _value(source: bytes) -> str:
 
 @lru_cache(500)
 def _mark(rank: int, value: bytes) -> tuple[str, list[re.Pattern[str]]]:
-    """The mark of an element with this value of an attribute, and the patterns of MARKS that it matches."""
+    """The mark of an element with this value of an attribute, and those of _MARKS that match it."""
     words = _value(value).lower()[:_MAX_MARK]
     mark = f"{kernel.ATTRIBUTES[rank]}={words}"
-    return mark, [one for one in MARKS if one.search(mark) and not _NOT_OF_THE_PAGE.search(words)]
+    if _NOT_OF_THE_PAGE.search(words):
+        return mark, []
+    return mark, [pattern for pattern, word in _MARKS.items() if word in mark and pattern.search(mark)]
 
 
 def _tidy(text: str) -> str:
@@ -250,25 +252,25 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^
 """With the names that have no value, so that no name is looked at again from its second letter on."""
 _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
 _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "license"}
-ITEM, RELATION, *BYLINES, USER, DATE_ITEM, PUBLISH, DATE = MARKS = tuple(
-    map(
-        re.compile,
-        (
-            r"^(?:itemprop=|property=(?:\w+:)?)author",
-            "^rel=author",
-            r"=.*(?:\b|_)(?:author[-_]*name|byline[-_]*(?:name|author))",
-            r"class=.*\bbyline",
-            r"class=.*\bauthor\b",
-            "class=.*author",
-            "href=.*/authors?/",
-            "class=.*user-?_?name",
-            r"^(?:itemprop=|property=(?:\w+:)?)datepublished",
-            "(?<!status-)publish(?!.*modified)",
-            "date(?!.*update)",
-        ),
+_MARKS: Final = {
+    re.compile(pattern): word
+    for word, pattern in (
+        ("author", r"^(?:itemprop=|property=(?:\w+:)?)author"),
+        ("rel=author", "^rel=author"),
+        ("", r"=.*(?:\b|_)(?:author[-_]*name|byline[-_]*(?:name|author))"),
+        ("byline", r"class=.*\bbyline"),
+        ("author", r"class=.*\bauthor\b"),
+        ("author", "class=.*author"),
+        ("/author", "href=.*/authors?/"),
+        ("name", "class=.*user-?_?name"),
+        ("datepublished", r"^(?:itemprop=|property=(?:\w+:)?)datepublished"),
+        ("publish", "(?<!status-)publish(?!.*modified)"),
+        ("date", "date(?!.*update)"),
     )
-)
-"""Marks of elements that hold authors (the surest first), a user, and dates: published, and any."""
+}
+"""Patterns of marks, and a word in each mark that a pattern matches."""
+ITEM, RELATION, *BYLINES, USER, DATE_ITEM, PUBLISH, DATE = _MARKS
+"""Marks of elements that hold authors (the surest first), a user, or a date."""
 _ITEMPROP: Final = kernel.ATTRIBUTES.index("itemprop")
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""

@@ -84,11 +84,11 @@ class Statements:
         yield from self.evidence.times
 
     def marked(self, pattern: re.Pattern[str], longest: int) -> Candidates[str]:
-        """Texts of elements whose mark matches a pattern of MARKS, of at most `longest` characters."""
+        """Texts of elements whose mark matches a pattern, of at most `longest` characters."""
         return ((one.mark, " ".join(lines)) for one, lines in self.elements(pattern, longest))
 
     def elements(self, pattern: re.Pattern[str], longest: int) -> Iterator[tuple[Marked, list[str]]]:
-        """Elements whose mark matches a pattern of MARKS, and their lines, of at most `longest` characters."""
+        """Elements whose mark matches a pattern, and their lines, of at most `longest` characters."""
         for one in self.evidence.marked[pattern]:
             if pattern is USER and self.evidence.apart(one.start):
                 continue
