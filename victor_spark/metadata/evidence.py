@@ -106,8 +106,9 @@ class Evidence:
         for start, end, *_ in self._rows(kernel.HEADING)[heading : heading + 1]:
             above = self._markup[max(start - _ABOVE, 0) : start]
             below = self._markup[end : end + _BELOW]
-            below = below[below.lower().find(b"</h1") + 5 :]
-            return list(first(_lines(below), _MAX_BELOW)), list(_lines(above[above.find(b">") + 1 :]))
+            behind = _END_OF_HEADING.search(below)
+            below = below[behind.end() if behind is not None else 4 :]
+            return _lines(below, _MAX_BELOW), _lines(above[above.find(b">") + 1 :])
         return [], []
 
     @cached_property
@@ -185,9 +186,9 @@ class Evidence:
     def _lines(self, start: int, end: int) -> list[str]:
         inside = self._markup[end : end + _WINDOW]
         name = _NOT_IN_NAME.split(self._markup[start + 1 : start + _MAX_NAME + 1], 1)[0]
-        if (behind := re.search(rb"</%s(?![\w-])" % name.lower(), inside.lower())) is not None:
+        if (behind := re.search(rb"(?i)</%s(?![\w-])" % name, inside)) is not None:
             inside = inside[: behind.start()]
-        return list(_lines(inside))
+        return _lines(inside)
 
     def stated(self, one: Marked) -> list[str]:
         """The value that an element states in an attribute, or else the lines of its text."""
@@ -227,8 +228,12 @@ def _tidy(text: str) -> str:
     return " ".join(text[:MAX_VALUE].split())
 
 
-def _lines(markup: bytes) -> Iterator[str]:
-    """The lines of text of a piece of markup, without white space around them: most elements begin one."""
+def _lines(markup: bytes, most: int = _BELOW) -> list[str]:
+    """The lines of text of a piece of markup, without white space around them: most elements begin one.
+
+    They are read up to about `most` characters.
+    """
+    found = []
     for match in _LINE.finditer(markup.decode("utf-8", "replace")):
         line = match[1]
         if "<" in line:
@@ -236,7 +241,11 @@ def _lines(markup: bytes) -> Iterator[str]:
                 line = _INSIDE_WORDS.sub("", line)
             line = _INSIDE_LINES.sub(" ", line)
         if tidy := " ".join((unescape(line) if "&" in line else line).split()):
-            yield tidy
+            found.append(tidy)
+            most -= len(tidy)
+            if most < 0:
+                break
+    return found
 
 
 def first(lines: Iterable[str], most: int) -> Iterator[str]:
@@ -281,6 +290,7 @@ _MICRODATA: Final = re.compile(
 )
 """The name in the first element inside another one."""
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
+_END_OF_HEADING: Final = re.compile(b"</h1.?", re.IGNORECASE | re.DOTALL)
 _NOT_SHOWN: Final = r"<(?:(?:script|style|svg)\b(?s:.*?)</(?:script|style|svg)|!--(?s:.*?)--)(?:>|\Z)"
 _INLINE: Final = (
     r"</?(?!a>\s*<a\s)"  # between two links, a line ends

@@ -364,8 +364,10 @@ def _beside(page: Statements) -> list[str]:
     below, above = ["", *first(below, _MAX_BELOW_HEADING)], ["", *above]
     found = []
     for before, line in (*pairwise(below), *reversed([*pairwise(above)])):
+        if not _DIGIT.search(line):
+            continue
         label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
-        if _DIGIT.search(line) and not any(map(_of_user().match, (label, line))):
+        if not _of_user().match(label) and not _of_user().match(line):
             found.append(_IN_BRACKETS.sub("", line[:_LONGEST_LINE]))
     return found
 
