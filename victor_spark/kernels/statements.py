@@ -247,19 +247,7 @@ def _raw_end(
 def _has_mark(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t, any_mark: cython.bint) -> cython.bint:
     """Whether a value holds `author`, or any of the marks; compares the last four letters of a mark first."""
     last: cython.uint = 0
-    i: Py_ssize_t = start
-    pairs: cython.uchar = 0
-    while i < end and not pairs and i + 16 < source.shape[0]:
-        for k in range(i, i + 16):
-            a: cython.uchar = source[k] | num.SMALL
-            b: cython.uchar = source[k + 1] | num.SMALL
-            pairs |= (a == ord("a")) & ((b == ord("u")) | (b == ord("m")))
-            pairs |= ((a == ord("u")) & (b == ord("b"))) | ((a == ord("y")) & (b == ord("l")))
-            pairs |= (a == ord("d")) & (b == ord("a"))
-        i += 16
-    if not pairs and i >= end:
-        return False
-    i = start
+    i: Py_ssize_t = max(_before_pair(source, start, end, any_mark), start)
     while i < end:
         last = (last & 0xFFFFFF) << 8 | source[i] | num.SMALL
         i += 1
@@ -273,3 +261,32 @@ def _has_mark(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t, any_mark: c
         ):
             return True
     return False
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _before_pair(
+    source: num.Bytes, i: Py_ssize_t, end: Py_ssize_t, any_mark: cython.bint
+) -> Py_ssize_t:
+    """A position before the first two letters au (of `author`), am, ub, yl or da (of the other marks).
+
+    That is `end` or more where none occur. A loop of fixed length is vectorised.
+    """
+    wanted: cython.uchar = 3 if any_mark else 1
+    pairs: cython.uchar = 0
+    while i < end and i + 16 < source.shape[0]:
+        for k in range(i, i + 16):
+            a: cython.uchar = source[k] | num.SMALL
+            b: cython.uchar = source[k + 1] | num.SMALL
+            pairs |= (a == ord("a")) & (b == ord("u"))
+            pairs |= 2 * (
+                ((a == ord("a")) & (b == ord("m")))
+                | ((a == ord("u")) & (b == ord("b")))
+                | ((a == ord("y")) & (b == ord("l")))
+                | ((a == ord("d")) & (b == ord("a")))
+            )
+        if pairs & wanted:
+            return i - 1  # where `name` can begin
+        i += 16
+    return i
