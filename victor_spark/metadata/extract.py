@@ -264,17 +264,16 @@ def _stated_authors(page: Statements) -> Candidates[list[str]]:
     for source, work in page.works:
         for role in filter(work.get, ("author", "creator")):
             yield f"{source}.{role}", list(page.texts(work, role, "name"))
-    meta = page.evidence.meta
-    for name in vocabulary().meta["author"]:
-        if (stated := meta.get(name)) is not None:
-            if name.startswith(("citation", "dc")):  # with the last name first
-                stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]
-            yield f"meta {name}", stated
-    for number in "12":
-        label = " ".join(meta.get(f"twitter:label{number}", ())).casefold()
+    for name, stated in page.named("author"):
+        if name.startswith(("citation", "dc")):  # with the last name first
+            stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]  # noqa: PLW2901
+        yield f"meta {name}", stated
+    card = dict(page.named("card"))
+    for number in "12" if card else ():
+        label = " ".join(card.get(f"twitter:label{number}", ())).casefold()
         if label and any(word in label for word in vocabulary().author_label):
             data = f"twitter:data{number}"
-            yield f"meta {data}", meta.get(data, [])
+            yield f"meta {data}", card.get(data, [])
 
 
 _FIRST_AND_LAST: Final = re.compile(r"\A((?:[a-z]+ )*[^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
@@ -413,8 +412,8 @@ def _modified(page: Statements) -> Candidates[str]:
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
-    for name in vocabulary().meta["tags"]:
-        yield f"meta {name}", _each(page.evidence.meta.get(name, ()))
+    for name, values in page.named("tags"):
+        yield f"meta {name}", _each(values)
     yield "json-ld keywords", _each(value for _, value in page.of_works("keywords"))
 
 

@@ -58,12 +58,14 @@ class Statements:
         titles = {key(title) for title in (*og_titles, self.evidence.title or "")}
         return (self.headings | titles) - {""}
 
+    def named(self, field: str) -> list[tuple[str, list[str]]]:
+        """The names of `meta` elements that state a field, the best first, with their contents."""
+        meta, names = self.evidence.meta, vocabulary().meta[field]
+        return [] if meta.keys().isdisjoint(names) else [(name, meta[name]) for name in names if name in meta]
+
     def meta(self, field: str) -> Candidates[str]:
         """Contents of the `meta` elements that state a field, the best name first."""
-        meta = self.evidence.meta
-        for name in vocabulary().meta[field]:
-            for value in meta.get(name, ()):
-                yield f"meta {name}", value
+        return ((f"meta {name}", value) for name, values in self.named(field) for value in values)
 
     def linked(self, relation: str) -> Candidates[str]:
         """Addresses of `link` elements by a relation."""
