@@ -51,8 +51,8 @@ def of_lines(lines: Iterable[str], *, handles: bool = False, several: bool = Fal
 def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
     """The names in lines that begin with `by` or the like, or follow a line of nothing else."""
     for line, after in pairwise([*lines, ""]):
-        label = _label().search(line) if ":" in line or "：" in line else None
-        if label is not None:  # of several values in the line
+        last_colon = max(line.rfind(":"), line.rfind("："))
+        if (label := _label().search(line, 0, last_colon + 1)) is not None:  # of several values in the line
             line = label[1] + _NEXT_LABEL.sub("", line[label.end() :])  # noqa: PLW2901
         begin = _introduction().match(f"{line} ") or ("by" in line and _AFTER_DATE.match(line)) or None
         rest = line[begin.end() :] if begin is not None else ""

@@ -266,7 +266,7 @@ _MARKS: Final = {
     for word, pattern in (
         ("author", r"^(?:itemprop=|property=(?:\w+:)?)author"),
         ("rel=author", "^rel=author"),
-        ("", r"=.*(?:\b|_)(?:author[-_]*name|byline[-_]*(?:name|author))"),
+        ("", r"(?<![^\W_])(?:author[-_]*name|byline[-_]*(?:name|author))"),
         ("byline", r"class=.*\bbyline"),
         ("author", r"class=.*\bauthor\b"),
         ("author", "class=.*author"),
