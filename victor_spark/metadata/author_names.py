@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -81,12 +81,13 @@ _CAPITAL: Final = re.compile(r"(?![a-z])\w")
 _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
 
 
-def _apart(value: str, handles: bool) -> Iterable[str]:
+@lru_cache(500)
+def _apart(value: str, handles: bool) -> list[str]:
+    """The names in a text."""
     words = value.casefold().replace(".", "").split() if _PLAIN.fullmatch(value) else ()
     if words and _other_words().isdisjoint(words) and _END.search(value) is None:
-        yield value
-        return
-    n_found = 0
+        return [value]
+    found: list[str] = []
     for part in _persons(_between().split(_NO_NAME.sub(" ", value[:2_000]))):
         end = _END.search(part)
         name = part[: end.start()] if end is not None else part
@@ -104,10 +105,10 @@ def _apart(value: str, handles: bool) -> Iterable[str]:
             and name.casefold() not in vocabulary().introduction
             and (handles or not _HANDLE.fullmatch(name))
         ):
-            n_found += 1
-            yield " ".join(name.split())
-        if end is not None and n_found:
-            return
+            found.append(" ".join(name.split()))
+        if end is not None and found:
+            break
+    return found
 
 
 def _persons(parts: Iterable[str]) -> Iterable[str]:
@@ -178,7 +179,8 @@ def _other_words() -> frozenset[str]:
 def _introduction() -> re.Pattern[str]:
     """Words before a name: apart from it by a space or a colon."""
     words = "|".join(re.escape(word) for word in sorted(vocabulary().introduction, key=len, reverse=True))
-    return re.compile(rf"\s*(?:{words})(?:\s*[:：/／]\s*|\s+(?:[-–—]\s+)?)(?!(?-i:to)\s)", re.IGNORECASE)
+    first = "".join({word[0] for word in vocabulary().introduction})
+    return re.compile(rf"\s*(?=[{first}])(?:{words})(?:\s*[:：/／]\s*|\s+(?:[-–—]\s+)?)(?!(?-i:to)\s)", re.IGNORECASE)
 
 
 @cache

@@ -57,8 +57,10 @@ class Evidence:
 
     def _rows(self, kind: int) -> list[list[int]]:
         """The tags of a kind, in the order of the source: the columns of `Stated`."""
+        if not (n_rows := self._counts[kind]):
+            return []
         first = kind * kernel.MOST
-        rows: list[list[int]] = self._found[first : first + self._counts[kind]].tolist()
+        rows: list[list[int]] = self._found[first : first + n_rows].tolist()
         return rows
 
     @cached_property
@@ -125,7 +127,7 @@ class Evidence:
     @cached_property
     def marked(self) -> dict[re.Pattern[str], list[Marked]]:
         """Elements that itemprop, rel, class or id mark as an author or a date, by the pattern of the mark."""
-        found: dict[re.Pattern[str], list[Marked]] = {pattern: [] for pattern in _MARKS}
+        found: dict[re.Pattern[str], list[Marked]] = {}
         rows = self._rows(kernel.MARKED)
         items = [row[0] for row in rows if row[2] == _ITEMPROP]
         review = _REVIEW.search(self._markup, 0, items[-1]) if items and b"review" in self._markup else None
@@ -133,8 +135,9 @@ class Evidence:
         for start, end, rank, first, first_end, _, _ in rows:
             mark, patterns = _mark(rank, self._markup[first:first_end])
             if patterns and start not in of_reviews and _NOT_TEXT.match(self._markup, start) is None:
+                one = Marked(mark, start, end)
                 for pattern in patterns:
-                    found[pattern].append(Marked(mark, start, end))
+                    found.setdefault(pattern, []).append(one)
         return found
 
     def apart(self, start: int) -> bool:

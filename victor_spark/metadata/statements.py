@@ -91,7 +91,7 @@ class Statements:
 
     def elements(self, pattern: re.Pattern[str], longest: int) -> Iterator[tuple[Marked, list[str]]]:
         """Elements whose mark matches a pattern, and their lines, of at most `longest` characters."""
-        for one in self.evidence.marked[pattern]:
+        for one in self.evidence.marked.get(pattern, ()):
             if pattern is USER and self.evidence.apart(one.start):
                 continue
             if 0 < len(" ".join(lines := self.evidence.stated(one))) <= longest:
@@ -105,7 +105,7 @@ class Statements:
     @cached_property
     def states_thread(self) -> bool:
         """Whether JSON-LD states a thread, or marked authors are users who reply to one."""
-        answers = [one.start for one in self.evidence.marked[ITEM] if one.mark == "itemprop=author"]
+        answers = [one.start for one in self.evidence.marked.get(ITEM, ()) if one.mark == "itemprop=author"]
         users = [one.start for one, _ in self.elements(USER, MAX_VALUE)] if len(answers) > 1 else []
         answered = len(users) > len(answers) and users[0] < answers[0]
         return answered or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
