@@ -61,9 +61,9 @@ def statements(
     and content; those of LINK its rel (if it begins with c or l, as canonical and licence) and href; JSON_LD
     has its text as the second value. MARKED are other elements with `author`, `byline`, `username`, `publish`
     or `date` in one of ATTRIBUTES (in `href`: `author`); the rank is the index of the attribute, the first
-    value its value. Scripts, styles and comments hold no tags. `words`: the source as 8-byte words, without
-    an incomplete last one; `names`: NAMES. At most MOST tags of a kind are reported: `found` needs MOST rows
-    for each kind and one for the tag that is read, and `counts` N_KINDS zeros.
+    value its value. Scripts, styles and comments hold no tags. `names`: NAMES. At most MOST tags of a kind
+    are reported: `found` needs MOST rows for each kind and one for the tag that is read, and `counts` N_KINDS
+    zeros.
     """
     n: Py_ssize_t = source.shape[0]
     i: Py_ssize_t = 0
@@ -108,7 +108,6 @@ def statements(
 
 
 @cython.cfunc
-@cython.exceptval(check=False)
 def _attributes(
     source: num.Bytes,
     names: cython.const[cython.ulonglong][:, :, ::1],
@@ -166,7 +165,6 @@ def _are_hyphens(source: num.Bytes, i: Py_ssize_t) -> cython.bint:
 
 @cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _is_of_name(c: cython.uchar) -> cython.bint:
     """Not white space, quotes, a slash or a bracket."""
     return c > ord('"') and c != ord("'") and c != ord("/") and c != ord("<") and c != ord(">")
@@ -174,7 +172,6 @@ def _is_of_name(c: cython.uchar) -> cython.bint:
 
 @cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _name(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t) -> cython.ulonglong:
     """The last 8 letters, as in NAMES, of the name that ends at `end` and begins at `start` or later."""
     name: cython.ulonglong = 0
@@ -203,7 +200,6 @@ def _row(
 
 @cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _next(source: num.Bytes, i: Py_ssize_t, c: cython.uchar) -> Py_ssize_t:
     """The position of the first character `c` from `i` on, or the end of the source."""
     n: Py_ssize_t = source.shape[0]
@@ -216,7 +212,6 @@ def _next(source: num.Bytes, i: Py_ssize_t, c: cython.uchar) -> Py_ssize_t:
 
 
 @cython.cfunc
-@cython.exceptval(check=False)
 def _holds(source: num.Bytes, i: Py_ssize_t, end: Py_ssize_t, word: cython.p_const_char) -> cython.bint:
     """Whether a word (given in lower case) occurs between two positions, in any case."""
     while i < end:
@@ -230,10 +225,7 @@ def _holds(source: num.Bytes, i: Py_ssize_t, end: Py_ssize_t, word: cython.p_con
 
 
 @cython.cfunc
-@cython.exceptval(check=False)
-def _raw_end(
-    source: num.Bytes, i: Py_ssize_t, name: cython.p_const_char, length: Py_ssize_t
-) -> Py_ssize_t:
+def _raw_end(source: num.Bytes, i: Py_ssize_t, name: cython.p_const_char, length: Py_ssize_t) -> Py_ssize_t:
     """The start of the end tag of a script or style, or the end of the source."""
     n: Py_ssize_t = source.shape[0]
     i = _next(source, i, ord("<"))
@@ -243,7 +235,6 @@ def _raw_end(
 
 
 @cython.cfunc
-@cython.exceptval(check=False)
 def _has_mark(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t, any_mark: cython.bint) -> cython.bint:
     """Whether a value holds `author`, or any of the marks; compares the last four letters of a mark first."""
     last: cython.uint = 0
@@ -265,10 +256,7 @@ def _has_mark(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t, any_mark: c
 
 @cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
-def _before_pair(
-    source: num.Bytes, i: Py_ssize_t, end: Py_ssize_t, any_mark: cython.bint
-) -> Py_ssize_t:
+def _before_pair(source: num.Bytes, i: Py_ssize_t, end: Py_ssize_t, any_mark: cython.bint) -> Py_ssize_t:
     """A position before the first two letters au (of `author`), am, ub, yl or da (of the other marks).
 
     That is `end` or more where none occur. A loop of fixed length is vectorised.

@@ -54,7 +54,7 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
         last_colon = max(line.rfind(":"), line.rfind("："))
         if (label := _label().search(line, 0, last_colon + 1)) is not None:  # of several values in the line
             line = label[1] + _NEXT_LABEL.sub("", line[label.end() :])  # noqa: PLW2901
-        begin = _introduction().match(f"{line} ") or ("by" in line and _AFTER_DATE.match(line)) or None
+        begin = _introduction().match(f"{line} ") or _AFTER_DATE.match(line)
         rest = line[begin.end() :] if begin is not None else ""
         if begin is None or begin[0].strip().casefold() in _ALSO_OF_PROSE:
             continue
@@ -82,11 +82,11 @@ _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
 
 
 @lru_cache(500)
-def _apart(value: str, handles: bool) -> list[str]:
+def _apart(value: str, handles: bool) -> tuple[str, ...]:
     """The names in a text."""
     words = value.casefold().replace(".", "").split() if _PLAIN.fullmatch(value) else ()
     if words and _other_words().isdisjoint(words) and _END.search(value) is None:
-        return [value]
+        return (value,)
     found: list[str] = []
     for part in _persons(_between().split(_NO_NAME.sub(" ", value[:2_000]))):
         end = _END.search(part)
@@ -108,7 +108,7 @@ def _apart(value: str, handles: bool) -> list[str]:
             found.append(" ".join(name.split()))
         if end is not None and found:
             break
-    return found
+    return tuple(found)
 
 
 def _persons(parts: Iterable[str]) -> Iterable[str]:
@@ -179,8 +179,7 @@ def _other_words() -> frozenset[str]:
 def _introduction() -> re.Pattern[str]:
     """Words before a name: apart from it by a space or a colon."""
     words = "|".join(re.escape(word) for word in sorted(vocabulary().introduction, key=len, reverse=True))
-    first = "".join({word[0] for word in vocabulary().introduction})
-    return re.compile(rf"\s*(?=[{first}])(?:{words})(?:\s*[:：/／]\s*|\s+(?:[-–—]\s+)?)(?!(?-i:to)\s)", re.IGNORECASE)
+    return re.compile(rf"\s*(?:{words})(?:\s*[:：/／]\s*|\s+(?:[-–—]\s+)?)(?!(?-i:to)\s)", re.IGNORECASE)
 
 
 @cache

@@ -57,10 +57,8 @@ class Evidence:
 
     def _rows(self, kind: int) -> list[list[int]]:
         """The tags of a kind, in the order of the source: the columns of `Stated`."""
-        if not (n_rows := self._counts[kind]):
-            return []
         first = kind * kernel.MOST
-        rows: list[list[int]] = self._found[first : first + n_rows].tolist()
+        rows: list[list[int]] = self._found[first : first + self._counts[kind]].tolist()
         return rows
 
     @cached_property
@@ -108,8 +106,7 @@ class Evidence:
         for start, end, *_ in self._rows(kernel.HEADING)[heading : heading + 1]:
             above = self._markup[max(start - _ABOVE, 0) : start]
             below = self._markup[end : end + _BELOW]
-            behind = _END_OF_HEADING.search(below)
-            below = below[behind.end() if behind is not None else 4 :]
+            below = below[below.lower().find(b"</h1") + 5 :]
             return _lines(below, _MAX_BELOW), _lines(above[above.find(b">") + 1 :])
         return [], []
 
@@ -126,7 +123,7 @@ class Evidence:
 
     @cached_property
     def marked(self) -> dict[re.Pattern[str], list[Marked]]:
-        """Elements that itemprop, rel, class or id mark as an author or a date, by the pattern of the mark."""
+        """Elements that itemprop, rel, class or id mark as an author or a date, by patterns of _MARKS."""
         found: dict[re.Pattern[str], list[Marked]] = {}
         rows = self._rows(kernel.MARKED)
         items = [row[0] for row in rows if row[2] == _ITEMPROP]
@@ -232,17 +229,12 @@ def _tidy(text: str) -> str:
 
 
 def _lines(markup: bytes, most: int = _BELOW) -> list[str]:
-    """The lines of text of a piece of markup, without white space around them: most elements begin one.
-
-    They are read up to about `most` characters.
-    """
+    """The first lines of text of a piece of markup, up to about `most` characters; most elements begin one."""
     found = []
     for match in _LINE.finditer(markup.decode("utf-8", "replace")):
         line = match[1]
         if "<" in line:
-            if "<r" in line or "</r" in line or "<wbr" in line:
-                line = _INSIDE_WORDS.sub("", line)
-            line = _INSIDE_LINES.sub(" ", line)
+            line = _INSIDE_LINES.sub(" ", _INSIDE_WORDS.sub("", line))
         if tidy := " ".join((unescape(line) if "&" in line else line).split()):
             found.append(tidy)
             most -= len(tidy)
@@ -265,24 +257,20 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^
 _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
 _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "license"}
 _MARKS: Final = {
-    re.compile(pattern): word
-    for word, pattern in (
-        ("author", r"^(?:itemprop=|property=(?:\w+:)?)author"),
-        ("rel=author", "^rel=author"),
-        ("", r"(?<![^\W_])(?:author[-_]*name|byline[-_]*(?:name|author))"),
-        ("byline", r"class=.*\bbyline"),
-        ("author", r"class=.*\bauthor\b"),
-        ("author", "class=.*author"),
-        ("/author", "href=.*/authors?/"),
-        ("name", "class=.*user-?_?name"),
-        ("datepublished", r"^(?:itemprop=|property=(?:\w+:)?)datepublished"),
-        ("publish", "(?<!status-)publish(?!.*modified)"),
-        ("date", "date(?!.*update)"),
-    )
+    re.compile(r"^(?:itemprop=|property=(?:\w+:)?)author"): "author",
+    re.compile("^rel=author"): "rel=author",
+    re.compile(r"(?<![^\W_])(?:author[-_]*name|byline[-_]*(?:name|author))"): "",
+    re.compile(r"class=.*\bbyline"): "byline",
+    re.compile(r"class=.*\bauthor\b"): "author",
+    re.compile("class=.*author"): "author",
+    re.compile("href=.*/authors?/"): "/author",
+    re.compile("class=.*user-?_?name"): "name",
+    re.compile(r"^(?:itemprop=|property=(?:\w+:)?)datepublished"): "datepublished",
+    re.compile("publish(?<!status-publish)(?!.*modified)"): "publish",
+    re.compile("date(?!.*update)"): "date",
 }
-"""Patterns of marks, and a word in each mark that a pattern matches."""
+"""Marks of elements that hold authors (the surest first), a user, or a date; and a word that each contains."""
 ITEM, RELATION, *BYLINES, USER, DATE_ITEM, PUBLISH, DATE = _MARKS
-"""Marks of elements that hold authors (the surest first), a user, or a date."""
 _ITEMPROP: Final = kernel.ATTRIBUTES.index("itemprop")
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""
@@ -293,7 +281,6 @@ _MICRODATA: Final = re.compile(
 )
 """The name in the first element inside another one."""
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
-_END_OF_HEADING: Final = re.compile(b"</h1.?", re.IGNORECASE | re.DOTALL)
 _NOT_SHOWN: Final = r"<(?:(?:script|style|svg)\b(?s:.*?)</(?:script|style|svg)|!--(?s:.*?)--)(?:>|\Z)"
 _INLINE: Final = (
     r"</?(?!a>\s*<a\s)"  # between two links, a line ends

@@ -9,19 +9,8 @@ from html import unescape
 from itertools import chain, islice, pairwise
 from typing import Any, Final
 
-from victor_spark.metadata import author_names, dates
-from victor_spark.metadata.evidence import (
-    BYLINES,
-    DATE,
-    DATE_ITEM,
-    ITEM,
-    PUBLISH,
-    RELATION,
-    USER,
-    Evidence,
-    Marked,
-    first,
-)
+from victor_spark.metadata import author_names, dates, evidence
+from victor_spark.metadata.evidence import Evidence, Marked, first
 from victor_spark.metadata.statements import Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
 from victor_spark.words import INVISIBLE
@@ -228,8 +217,13 @@ def _without_employer(page: Statements, name: str) -> str:
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
         yield where, author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
-    yield from _marked_authors(page, (USER, ITEM, RELATION) if page.states_thread else (ITEM, RELATION))
-    for pattern in BYLINES:
+    yield from _marked_authors(
+        page,
+        (evidence.USER, evidence.ITEM, evidence.RELATION)
+        if page.states_thread
+        else (evidence.ITEM, evidence.RELATION),
+    )
+    for pattern in evidence.BYLINES:
         before: Marked | None = None  # the element with the names in `found`, or the last one of them
         found: tuple[str, ...] = ()
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
@@ -243,11 +237,11 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
             before, found = one, (*found, *(name for name in own if name not in found))
         if before:
             yield before.mark, found
-    yield from _marked_authors(page, (USER,))
+    yield from _marked_authors(page, (evidence.USER,))
     below, above = page.around
     yield from (("text by h1", found) for found in author_names.introduced([*below, "", *above]))
     yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
-    marked = [*islice(page.elements(BYLINES[2], _LONGEST_NAME), 2)]
+    marked = [*islice(page.elements(evidence.BYLINES[2], _LONGEST_NAME), 2)]
     for one, lines in marked if len(marked) == 1 else ():
         if not (
             _NOT_AUTHORS.search(one.mark) or _OF_OTHERS.search(one.mark) or page.leads_elsewhere(one.mark)
@@ -292,7 +286,10 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
         handles = page.is_thread
         own = (name for _, lines in near for name in author_names.of_lines(lines, handles=handles))
         if found := author_names.authors(own, handles=handles):
-            yield near[0][0].mark, found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is USER else None]
+            yield (
+                near[0][0].mark,
+                found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is evidence.USER else None],
+            )
 
 
 _LONGEST_LINE: Final = 120
@@ -325,7 +322,7 @@ def _dates(page: Statements) -> Candidates[str]:
     """The day that the page states, but a different one that it shows beside its heading precedes it."""
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
     created = filter(lambda one: one[0].startswith("time datecreated"), page.times())
-    items = page.marked(DATE_ITEM, _LONGEST_NAME)
+    items = page.marked(evidence.DATE_ITEM, _LONGEST_NAME)
     for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
         # Earlier days beside a heading are rather those that the text is about.
         shown = [one for one in _days(page, _of_dates(_beside(page))) if one[1] >= "2000"]
@@ -393,13 +390,13 @@ _DIGIT: Final = re.compile(r"\d")
 
 def _visible_dates(page: Statements) -> Candidates[str]:
     yield from (time for time in page.times() if _PUBLISHED.search(time[0]))
-    yield from page.marked(PUBLISH, _LONGEST_NAME)
+    yield from page.marked(evidence.PUBLISH, _LONGEST_NAME)
     lines = _beside(page)
     yield from _of_dates(lines)
     yield from (("text by h1", line) for line in lines if not _updated().search(line))
     yield from (time for time in page.times() if not _updated().search(time[0]))
     yield from (("text by h1", line) for line in lines)
-    yield from page.marked(DATE, _LONGEST_NAME)
+    yield from page.marked(evidence.DATE, _LONGEST_NAME)
     yield from _modified(page)
 
 
