@@ -73,9 +73,9 @@ def statements(
             return
         begin = i
         i += 1
-        if i + 2 < n and source[i] == ord("!") and _are_hyphens(source, i + 1):
+        if i + 2 < n and source[i] == ord("!") and source[i + 1] == source[i + 2] == ord("-"):
             i += 4
-            while i < n and not (source[i] == ord(">") and _are_hyphens(source, i - 2)):
+            while i < n and not (source[i] == ord(">") and source[i - 2] == source[i - 1] == ord("-")):
                 i = _next(source, i + 1, ord(">"))
             continue
         if i >= n or not ord("a") <= (source[i] | num.SMALL) <= ord("z"):
@@ -157,14 +157,6 @@ def _attributes(
 
 @cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
-def _are_hyphens(source: num.Bytes, i: Py_ssize_t) -> cython.bint:
-    """Whether two hyphens stand at `i`, those of a comment."""
-    return source[i] == ord("-") and source[i + 1] == ord("-")
-
-
-@cython.cfunc
-@cython.inline
 def _is_of_name(c: cython.uchar) -> cython.bint:
     """Not white space, quotes, a slash or a bracket."""
     return c > ord('"') and c != ord("'") and c != ord("/") and c != ord("<") and c != ord(">")
@@ -237,8 +229,21 @@ def _raw_end(source: num.Bytes, i: Py_ssize_t, name: cython.p_const_char, length
 @cython.cfunc
 def _has_mark(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t, any_mark: cython.bint) -> cython.bint:
     """Whether a value holds `author`, or any of the marks; compares the last four letters of a mark first."""
+    others: cython.uchar = any_mark
+    pairs: cython.uchar = 0
+    i: Py_ssize_t = start
+    while i < end and not pairs and i + 16 < source.shape[0]:
+        for k in range(i, i + 16):  # A loop of fixed length is vectorised: each mark has one of these pairs.
+            a: cython.uchar = source[k] | num.SMALL
+            b: cython.uchar = source[k + 1] | num.SMALL
+            pairs |= (a == ord("a")) & (b == ord("u"))
+            pairs |= others & (a == ord("a")) & (b == ord("m"))  # of `name`
+            pairs |= others & (a == ord("d")) & (b == ord("a"))
+            pairs |= others & (((a == ord("u")) & (b == ord("b"))) | ((a == ord("y")) & (b == ord("l"))))
+        i += 16
+    if pairs:
+        i = max(start, i - 17)
     last: cython.uint = 0
-    i: Py_ssize_t = max(_before_pair(source, start, end, any_mark), start)
     while i < end:
         last = (last & 0xFFFFFF) << 8 | source[i] | num.SMALL
         i += 1
@@ -252,29 +257,3 @@ def _has_mark(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t, any_mark: c
         ):
             return True
     return False
-
-
-@cython.cfunc
-@cython.inline
-def _before_pair(source: num.Bytes, i: Py_ssize_t, end: Py_ssize_t, any_mark: cython.bint) -> Py_ssize_t:
-    """A position before the first two letters au (of `author`), am, ub, yl or da (of the other marks).
-
-    That is `end` or more where none occur. A loop of fixed length is vectorised.
-    """
-    wanted: cython.uchar = 3 if any_mark else 1
-    pairs: cython.uchar = 0
-    while i < end and i + 16 < source.shape[0]:
-        for k in range(i, i + 16):
-            a: cython.uchar = source[k] | num.SMALL
-            b: cython.uchar = source[k + 1] | num.SMALL
-            pairs |= (a == ord("a")) & (b == ord("u"))
-            pairs |= 2 * (
-                ((a == ord("a")) & (b == ord("m")))
-                | ((a == ord("u")) & (b == ord("b")))
-                | ((a == ord("y")) & (b == ord("l")))
-                | ((a == ord("d")) & (b == ord("a")))
-            )
-        if pairs & wanted:
-            return i - 1  # where `name` can begin
-        i += 16
-    return i

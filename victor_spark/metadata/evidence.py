@@ -6,7 +6,6 @@ time is linear in the length of the page.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from html import unescape
 from typing import Final, NamedTuple
@@ -229,7 +228,7 @@ def _tidy(text: str) -> str:
 
 
 def _lines(markup: bytes, most: int = _BELOW) -> list[str]:
-    """The first lines of text of a piece of markup, up to about `most` characters; most elements begin one."""
+    """The lines of text of a piece of markup, up to about `most` characters; most elements begin one."""
     found = []
     for match in _LINE.finditer(markup.decode("utf-8", "replace")):
         line = match[1]
@@ -241,15 +240,6 @@ def _lines(markup: bytes, most: int = _BELOW) -> list[str]:
             if most < 0:
                 break
     return found
-
-
-def first(lines: Iterable[str], most: int) -> Iterator[str]:
-    """The first lines, up to about `most` characters."""
-    for line in lines:
-        if most < 0:
-            return
-        most -= len(line)
-        yield line
 
 
 _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?""")
@@ -269,7 +259,7 @@ _MARKS: Final = {
     re.compile("publish(?<!status-publish)(?!.*modified)"): "publish",
     re.compile("date(?!.*update)"): "date",
 }
-"""Marks of elements that hold authors (the surest first), a user, or a date; and a word that each contains."""
+"""Marks of elements that hold authors (the surest first), a user, or a date; and a word that each has."""
 ITEM, RELATION, *BYLINES, USER, DATE_ITEM, PUBLISH, DATE = _MARKS
 _ITEMPROP: Final = kernel.ATTRIBUTES.index("itemprop")
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")

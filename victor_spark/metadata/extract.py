@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from html import unescape
-from itertools import chain, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from typing import Any, Final
 
 from victor_spark.metadata import author_names, dates, evidence
-from victor_spark.metadata.evidence import Evidence, Marked, first
+from victor_spark.metadata.evidence import Evidence, Marked
 from victor_spark.metadata.statements import Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
 from victor_spark.words import INVISIBLE
@@ -357,9 +357,10 @@ def _beside(page: Statements) -> list[str]:
     A short line without a digit is the label of the line below it.
     """
     below, above = page.around
-    below, above = ["", *first(below, _MAX_BELOW_HEADING)], ["", *above]
+    before_each = accumulate(map(len, below), initial=0)
+    near = ["", *(line for line, n in zip(below, before_each, strict=False) if n <= _MAX_BELOW_HEADING)]
     found = []
-    for before, line in (*pairwise(below), *reversed([*pairwise(above)])):
+    for before, line in (*pairwise(near), *reversed([*pairwise(["", *above])])):
         if not _DIGIT.search(line):
             continue
         label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
