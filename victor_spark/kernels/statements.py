@@ -229,19 +229,19 @@ def _raw_end(source: num.Bytes, i: Py_ssize_t, name: cython.p_const_char, length
 @cython.cfunc
 def _has_mark(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t, any_mark: cython.bint) -> cython.bint:
     """Whether a value holds `author`, or any of the marks; compares the last four letters of a mark first."""
-    others: cython.uchar = any_mark
+    wanted: cython.uchar = 3 if any_mark else 1
     pairs: cython.uchar = 0
     i: Py_ssize_t = start
-    while i < end and not pairs and i + 16 < source.shape[0]:
+    while i < end and not pairs & wanted and i + 16 < source.shape[0]:
         for k in range(i, i + 16):  # A loop of fixed length is vectorised: each mark has one of these pairs.
             a: cython.uchar = source[k] | num.SMALL
             b: cython.uchar = source[k + 1] | num.SMALL
             pairs |= (a == ord("a")) & (b == ord("u"))
-            pairs |= others & (a == ord("a")) & (b == ord("m"))  # of `name`
-            pairs |= others & (a == ord("d")) & (b == ord("a"))
-            pairs |= others & (((a == ord("u")) & (b == ord("b"))) | ((a == ord("y")) & (b == ord("l"))))
+            pairs |= ((a == ord("a")) & (b == ord("m"))) << 1  # of `name`
+            pairs |= ((a == ord("d")) & (b == ord("a"))) << 1
+            pairs |= (((a == ord("u")) & (b == ord("b"))) | ((a == ord("y")) & (b == ord("l")))) << 1
         i += 16
-    if pairs:
+    if pairs & wanted:
         i = max(start, i - 17)
     last: cython.uint = 0
     while i < end:
