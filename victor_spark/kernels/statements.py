@@ -241,8 +241,7 @@ def _has_mark(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t, any_mark: c
             pairs |= ((a == ord("d")) & (b == ord("a"))) << 1
             pairs |= (((a == ord("u")) & (b == ord("b"))) | ((a == ord("y")) & (b == ord("l")))) << 1
         i += 16
-    if pairs & wanted:
-        i = max(start, i - 17)
+    i = max(start, i - 17 if pairs & wanted else i - 1)
     last: cython.uint = 0
     while i < end:
         last = (last & 0xFFFFFF) << 8 | source[i] | num.SMALL
