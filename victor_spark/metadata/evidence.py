@@ -19,6 +19,7 @@ from victor_spark.metadata.vocabulary import vocabulary
 
 MAX_VALUE: Final = 2_000
 """The most characters of a value: fewer than the digits at which Python refuses to read a number."""
+_MAX_SOURCE: Final = 4 * MAX_VALUE  # the bytes of these
 MAX_JSON: Final = 2_000_000
 """The most bytes of JSON-LD that are read in a page."""
 _WINDOW: Final = 1_500
@@ -129,7 +130,7 @@ class Evidence:
         review = _REVIEW.search(self._markup, 0, items[-1]) if items and b"review" in self._markup else None
         of_reviews = {start for start in items if review and start > review.start()}
         for start, end, rank, first, first_end, _, _ in rows:
-            mark, patterns = _mark(rank, self._markup[first:first_end])
+            mark, patterns = _mark(rank, self._markup[first : min(first_end, first + _MAX_SOURCE)])
             if patterns and start not in of_reviews and _NOT_TEXT.match(self._markup, start) is None:
                 one = Marked(mark, start, end)
                 for pattern in patterns:
@@ -209,7 +210,7 @@ def _known_names() -> dict[bytes, str]:
 
 def _value(source: bytes) -> str:
     """The value of an attribute."""
-    text = source[: 4 * MAX_VALUE].decode("utf-8", "replace")[:MAX_VALUE]
+    text = source[:_MAX_SOURCE].decode("utf-8", "replace")[:MAX_VALUE]
     return " ".join((unescape(text) if "&" in text else text).split())
 
 
