@@ -106,7 +106,8 @@ class Evidence:
         for start, end, *_ in self._rows(kernel.HEADING)[heading : heading + 1]:
             above = self._markup[max(start - _ABOVE, 0) : start]
             below = self._markup[end : end + _BELOW]
-            below = below[below.lower().find(b"</h1") + 5 :]
+            if (behind := below.lower().find(b"</h1")) >= 0:
+                below = below[behind + 5 :]
             return _lines(below, _MAX_BELOW), _lines(above[above.find(b">") + 1 :])
         return [], []
 
