@@ -65,9 +65,8 @@ def as_utf8(source: bytes, http_charset: str | None) -> Decoded:
     if certain := _by_its_bytes(source):
         return certain
     is_utf8 = kernel.is_utf8(memoryview(source))
-    if is_utf8 and _codec(http_charset or "") == "utf-8":
-        return Decoded(source, "utf-8")
-    found = _META.search(source[:_META_WINDOW].lower())
+    is_as_declared = is_utf8 and _codec(http_charset or "") == "utf-8"
+    found = None if is_as_declared else _META.search(source[:_META_WINDOW].lower())
     stated = (found[1] or found[2]).decode("ascii", "replace") if found else None
     if stated and stated.startswith(("utf-16", "utf16", "ucs-2")):
         stated = "utf-8"

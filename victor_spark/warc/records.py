@@ -52,13 +52,14 @@ class Damage:
 
 
 class RawRecord(NamedTuple):
-    """A record before its block is read: its file and offset, and its fields by lower-case WARC name.
+    """A record before its block is read: its file, crawl and offset, and its fields by lower-case WARC name.
 
     `read(position, n)` gives at most `n` bytes of the block, fewer only at its end. `block_length` is the
     length that the header declares, `length` the record's in the file, where it is known.
     """
 
     filename: str
+    crawl: str | None
     offset: int
     fields: dict[str, str]
     read: Callable[[int, int], bytes]
@@ -164,6 +165,7 @@ def _record(
         fetch_time=headers.fetch_time(raw.fields.get("warc-date")),
         fetch_status=fetch_status,
         content_digest=raw.fields.get("warc-payload-digest"),
+        crawl=raw.crawl,
         **fields | outcome,
     )
 
