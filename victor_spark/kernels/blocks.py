@@ -239,7 +239,7 @@ def _small(c: cython.uint) -> cython.uint:
 @cython.inline
 def _pair(first: cython.uint, second: cython.uint) -> cython.uint:
     """A number for two characters, below _N_PAIRS; many pairs share one."""
-    return (first << 5 ^ second) % _N_PAIRS
+    return (first << 5 ^ second) & (_N_PAIRS - 1)
 
 
 @cython.ccall
