@@ -15,8 +15,7 @@ assert num.ROW_N_OTHER == num.ROW_N_LETTERS + 4
 assert num.ROW_N_OTHER_TOKENS == num.ROW_N_ALPHA_TOKENS + 3
 
 _FADING = cython.declare(cython.float, 0.5)  # what each element further out weighs in NAME_SUMS' `fading`
-_N_PAIRS = cython.declare(cython.uint, 1024)
-assert _N_PAIRS == 1024  # the size of an array
+_LAST_PAIR = cython.declare(cython.uint, 1023)
 
 
 @cython.ccall
@@ -235,13 +234,6 @@ def _small(c: cython.uint) -> cython.uint:
     return c
 
 
-@cython.cfunc
-@cython.inline
-def _pair(first: cython.uint, second: cython.uint) -> cython.uint:
-    """A number for two characters, below _N_PAIRS; many pairs share one."""
-    return (first << 5 ^ second) & (_N_PAIRS - 1)
-
-
 @cython.ccall
 def title_shares(
     text: num.UInts,
@@ -256,13 +248,13 @@ def title_shares(
     Letters' case doesn't matter; `title` becomes small letters.
     """
     n: Py_ssize_t = title.shape[0]
-    pairs = cython.declare(cython.uchar[1024])  # whether the title has such a pair of characters
-    for k in range(_N_PAIRS):
+    pairs = cython.declare(cython.uchar[1024])  # which pairs of characters the title has, by their low bits
+    for k in range(_LAST_PAIR + 1):
         pairs[k] = 0
     for j in range(n):
         title[j] = _small(title[j])
         if j:
-            pairs[_pair(title[j - 1], title[j])] = 1
+            pairs[(title[j - 1] << 5 ^ title[j]) & _LAST_PAIR] = 1
     for block in range(starts.shape[0]):
         shares[block] = 0.0
         start = starts[block]
@@ -270,7 +262,7 @@ def title_shares(
         if length > n or length < 2 or n_letters[block] == 0:
             continue
         first = _small(text[start])
-        if not pairs[_pair(first, _small(text[start + 1]))]:
+        if not pairs[(first << 5 ^ _small(text[start + 1])) & _LAST_PAIR]:
             continue
         for at in range(n - length + 1):
             if title[at] != first:

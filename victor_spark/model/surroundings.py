@@ -172,15 +172,8 @@ def _table(blocks: Blocks, page: Layout, numbers: Float32) -> Float32:
     """The rows of paragraphs (len(_OF_PARAGRAPHS), n_paragraphs), and the numbers of the page."""
     n, n_elements = page.places.shape[1], len(page.last_inside)
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
-    elements = np.empty((len(num.ELEMENT_SUMS), n_elements))
-    best = kernel.of_elements(*views(page.places, page.sums, page.last_inside), n, *views(elements))
-    scratch = np.empty((len(num.SCRATCH), n))
+    columns = (page.places, page.sums, page.last_inside, blocks.heading_level, _SPANS)
+    elements, scratch = np.empty((len(num.ELEMENT_SUMS), n_elements)), np.empty((len(num.SCRATCH), n))
     runs = np.empty((len(_RUNS), len(num.RUN)), dtype=np.int32)
-    kernel.of_paragraphs(
-        *views(page.places, page.sums, elements, blocks.heading_level, page.last_inside),
-        best,
-        n,
-        len(blocks),
-        *views(_SPANS, scratch, runs, table, numbers),
-    )
+    kernel.of_paragraphs(*views(*columns, elements, scratch, runs, table, numbers))
     return table
