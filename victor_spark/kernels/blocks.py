@@ -31,8 +31,8 @@ def layout(
     of_block: cython.int[::1],
     places: cython.int[:, ::1],
     sums: cython.double[:, ::1],
-    key: cython.ulonglong,
     slots: cython.int[::1],
+    key: cython.ulonglong,
 ) -> cython.longlong:
     """Fills the paragraph of each block, and `places` and `sums`, a column a paragraph.
 
@@ -75,16 +75,16 @@ def of_page(
     td_group: num.Ints,
     letters_hash: num.UInt64s,
     linked: num.Bytes,
-    key: cython.ulonglong,
     slots: cython.int[::1],
     twins: cython.int[:, ::1],
     ratios: cython.double[:, ::1],
     page: cython.float[::1],
+    key: cython.ulonglong,
 ) -> cython.double:
     """Values of the whole page that `of_blocks` needs: `twins` (2, n_blocks) and, a column a layout group,
     `ratios` (2, more than there are). The mean depth of the blocks.
 
-    `key` and `slots` are as in `layout`; `page` gets the numbers of the paper's document features.
+    `slots` and `key` are as in `layout`; `page` gets the numbers of the paper's document features.
     """
     n: Py_ssize_t = n_words.shape[0]
     words: cython.double = 0.0
@@ -114,14 +114,14 @@ def of_blocks(
     containers: num.UInt64s,
     hints: num.ByteRows,
     of_block: num.Ints,
+    rows: cython.float[:, ::1],
     places: num.IntRows,
-    n_containers: Py_ssize_t,
-    features: num.Ints,
-    first: Py_ssize_t,
-    mean_depth: cython.double,
     twins: num.IntRows,
     ratios: num.DoubleRows,
-    rows: cython.float[:, ::1],
+    features: num.Ints,
+    n_containers: Py_ssize_t,
+    first: Py_ssize_t,
+    mean_depth: cython.double,
 ) -> cython.void:
     """Fills `rows`: one for each container, each row of `hints`, each count, and the ratios of counts.
 

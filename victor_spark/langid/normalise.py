@@ -29,8 +29,7 @@ def folding_table() -> UInt32:
         parts = unicodedata.decomposition(chr(point)).split()
         if len(parts) > 1 and not parts[0].startswith("<"):
             flagged.append(int(parts[1], 16))
-        if not unicodedata.is_normalized("NFC", chr(point)):
-            flagged.append(point)
+        flagged += [] if unicodedata.is_normalized("NFC", chr(point)) else [point]
     table[flagged] |= ngrams.NOT_COMPOSED
     return table
 
