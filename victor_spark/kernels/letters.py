@@ -104,6 +104,16 @@ def _quotes(c: cython.uint) -> cython.bint:
     return c == ord("\xa0") or c == ord("«") or c == ord("»") or ord("‐") <= c <= ord("„")
 
 
+@cython.cfunc
+@cython.inline
+def _bad_beside(c: cython.uint, other: cython.uint, folding: num.UInts) -> cython.bint:
+    """Whether an uncommon character may be bad beside another one; two small letters of Latin are not."""
+    if other < num.N_ASCII or _quotes(c):
+        return other >= num.N_ASCII and not _beyond_doubt(other)
+    is_latin = ord("ß") <= min(c, other) and max(c, other) <= ord("ž")
+    return not (is_latin and folding[c] == c and folding[other] == other)
+
+
 @cython.ccall
 def tell_kinds(text: num.UInts, folding: num.UInts, kinds: cython.uchar[::1]) -> cython.int:
     """Fills `kinds` with the LOOKS of each character as bits; returns how many are doubtful.
@@ -131,9 +141,9 @@ def tell_kinds(text: num.UInts, folding: num.UInts, kinds: cython.uchar[::1]) ->
                 or c == ord("Ã")
                 or c == ord("Œ")
                 or c == ord("œ")
-                or (before >= num.N_ASCII and not (_quotes(c) and _beyond_doubt(before)))
-                or (after >= num.N_ASCII and not (_quotes(c) and _beyond_doubt(after)))
-                or (num.N_ASCII <= before < _SIGNS and num.N_ASCII <= after < _SIGNS)
+                or _bad_beside(c, before, folding)
+                or _bad_beside(c, after, folding)
+                or (_quotes(c) and num.N_ASCII <= before < _SIGNS and num.N_ASCII <= after < _SIGNS)
             ):
                 kind |= num.LOOKS_DOUBTFUL
                 n_doubtful += 1
