@@ -139,12 +139,13 @@ def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
     separators. A heading that ends `title` and is less than half of it is the name of the site.
     """
     of_page = " ".join((title or "").casefold().split())[:_MAX_TITLE]
+    parts = _SEPARATOR.split(of_page)
     levels = blocks.heading_level
     (headings,) = levels.nonzero()
     texts = [" ".join(text.casefold().split()) for text in blocks.texts(headings)]
     inside = [one for one in zip(headings.tolist(), texts, strict=True) if one[1] in of_page]
     longest = sorted(inside, key=lambda one: -len(one[1]))
-    named = (row for row, text in longest if len(text) > 1 and _is_named(text, of_page))
+    named = (row for row, text in longest if len(text) > 1 and _is_named(text, of_page, parts))
     chosen = next((row for row in named if not _is_apart(blocks, row)), None)
     is_named = chosen is not None
     if chosen is None:
@@ -157,13 +158,12 @@ def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
     return np.asarray(same), is_named
 
 
-def _is_named(heading: str, title: str) -> bool:
-    """Whether a page's title contains a heading; both in lower case."""
+def _is_named(heading: str, title: str, parts: list[str]) -> bool:
+    """Whether a page's title contains a heading; all in lower case, `parts` are those of the title."""
     first = title.find(heading)
     if first < 0 or (first + len(heading) == len(title) and 2 * len(heading) < len(title)):
         return False
-    parts = [len(part) for part in _SEPARATOR.split(title) if heading in part]
-    if 2 * len(heading) < min(parts, default=len(title)):
+    if 2 * len(heading) < min((len(part) for part in parts if heading in part), default=len(title)):
         return False
     around = (title[:first][-1:] + heading[0], heading[-1] + title[first + len(heading) :][:1])
     return not any(_WITHIN_WORD.fullmatch(pair) for pair in around)
