@@ -100,7 +100,7 @@ def _by_its_bytes(source: bytes) -> Decoded | None:
         codec = "iso2022_kr" if b"\x1b$)C" in source else "iso2022_jp_ext"
         markup = _as_declared(source, codec, is_utf8=True)
         return Decoded(markup, name(codec)) if markup and not markup.isascii() else None
-    if kernel.find(memoryview(source), _HZ_BEGIN, 1, 0) >= 0:
+    if kernel.find(memoryview(source), memoryview(b"~{"), 1, 0) >= 0:
         pairs = b"".join(_HZ.findall(source))[::2]
         if len(pairs) >= _FEWEST_SIGNS and len(_COMMON_HZ.findall(pairs)) >= 0.8 * len(pairs):
             return Decoded(_HZ.sub(lambda run: run[0].decode("hz", "replace").encode(), source), "hz")
@@ -109,7 +109,6 @@ def _by_its_bytes(source: bytes) -> Decoded | None:
 
 _FEWEST_SIGNS: Final = 8
 """Zero bytes, or pairs of HZ: fewer of them do not show that a page is in such a charset."""
-_HZ_BEGIN: Final = memoryview(b"~{")
 _HZ: Final = re.compile(rb"~\{((?:[!-w][!-~])+)~\}")
 _COMMON_HZ: Final = re.compile(b"[!#0-W]")
 """First bytes of punctuation and of the Chinese characters in common use."""

@@ -111,15 +111,14 @@ def _http_record(raw: RawRecord, head: HttpHead, first: bytes, options: ReadOpti
         outcome = {"status": "oversize", "reason": f"an HTTP head over {len(first)} bytes"}
         return _record(raw, head.content_type, head.status, outcome)
     body, truncated = _body(raw, head, options)
-    of_html = {}
-    if mime is None and not body.problem:
-        if file_types.looks_like_html(body.payload or first[head.length :]):
-            of_html = {"content_mime_type": HTML_TYPES[0]}
-        elif not head.is_interim:
-            return None
     if wanted:
         outcome = outcome_of(body, truncated, options)
-    return _record(raw, head.content_type, head.status, outcome | of_html)
+    if mime is None and not body.problem:
+        if file_types.looks_like_html(body.payload or first[head.length :]):
+            outcome["content_mime_type"] = HTML_TYPES[0]
+        elif not head.is_interim:
+            return None
+    return _record(raw, head.content_type, head.status, outcome)
 
 
 def _bare_record(raw: RawRecord, kind: str, first: bytes, options: ReadOptions) -> Record | None:
