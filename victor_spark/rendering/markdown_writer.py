@@ -145,6 +145,7 @@ class Writer:
         self.next_number = number if first >= 0 else 0
         return "\n\n".join([*([("\n\n" if loose else "\n").join(shown)] if shown else []), *notes])
 
+    @cython.cfunc
     def continues(self, i: Py_ssize_t) -> cython.bint:
         """Whether a list goes on with the numbers of the last one."""
         return self.nodes[at.N_A, i] > 1 and self.nodes[at.N_A, i] == self.next_number
@@ -310,6 +311,7 @@ class Writer:
             i = after
         return "".join([*parts, self.text[begin:last]]) if parts else self.text[first:last]
 
+    @cython.cfunc
     def is_white(self, c: cython.uint) -> cython.bint:
         """Whether a character is white space."""
         return (self.properties[c] & at.CHAR_CLASS_MASK) == at.CHAR_WHITE

@@ -199,6 +199,7 @@ class Walk:
         self.n_elements = row
         return self.elements[: at.E_STACK, :row], stated
 
+    @cython.cfunc
     def _kind_of(self, i: Py_ssize_t) -> cython.int:
         """The kind of an element by the name of its tag, which begins at `i`."""
         n: Py_ssize_t = self.html.shape[0]
@@ -212,6 +213,7 @@ class Walk:
         """The start tag of an element."""
         return self.source[self.begin[row] : self.inner[row]]
 
+    @cython.ccall
     def marks(self, row: Py_ssize_t) -> cython.int:
         """The marks of an element, as bits, by its class, role and id. Both the words of letters and digits
         and the whole names (hashed with a space after them) are looked up, in lower case.
@@ -254,6 +256,7 @@ class Walk:
         self.known_marks[row] = found
         return found
 
+    @cython.cfunc
     def _states_role(self, i: Py_ssize_t) -> cython.bint:
         """Whether the '=' at `i` follows the name role, or precedes Word's class of list items."""
         if self.html[i - 1] == ord("e") and self.html[i - 2] == ord("l") and self.html[i - 3] == ord("o"):
@@ -262,6 +265,7 @@ class Walk:
             return self.html[i + 2] == ord("M") and self.html[i + 5] == ord("L") and self._is_named(i)
         return False
 
+    @cython.cfunc
     def _is_named(self, i: Py_ssize_t) -> cython.bint:
         """Whether the '=' at `i` (at least 3) follows the name class, role or id."""
         last: cython.uint = self.html[i - 1]
@@ -272,6 +276,7 @@ class Walk:
             return before == ord("l") and self.html[i - 3] == ord("o") and self.html[i - 5] == ord(" ")
         return last == ord("d") and before == ord("i") and self.html[i - 3] == ord(" ")
 
+    @cython.cfunc
     def _of_word(self, word: cython.uint) -> cython.int:
         return self.word_marks[at.place(self.word_slots, word)]
 
@@ -378,13 +383,16 @@ class Walk:
                 follows = cython.cast(cython.int, b)
             self.sums[at.UP_TO_NEXT, b] = follows
 
+    @cython.cfunc
     def _size(self, row: Py_ssize_t) -> cython.int:
         return self.sums[at.UP_TO_SIZE, self.last_of[row]] - self.sums[at.UP_TO_SIZE, self.first[row]]
 
+    @cython.cfunc
     def _kept_size(self, row: Py_ssize_t) -> cython.int:
         before = self.sums[at.UP_TO_KEPT_SIZE, self.first[row]]
         return self.sums[at.UP_TO_KEPT_SIZE, self.last_of[row]] - before
 
+    @cython.cfunc
     def _has_kept(self, row: Py_ssize_t) -> cython.bint:
         return self.sums[at.UP_TO_KEPT, self.last_of[row]] > self.sums[at.UP_TO_KEPT, self.first[row]]
 
@@ -408,6 +416,7 @@ class Walk:
         follows = self.kept[a] or (before > around and self._is_heading(before) and self.last_of[before] == a)
         return follows and (self.kept[b + 1] or ends)
 
+    @cython.cfunc
     def _is_heading(self, row: Py_ssize_t) -> cython.bint:
         return at.KIND_H1 <= self.kind[row] <= at.KIND_H6
 
@@ -428,6 +437,7 @@ class Walk:
         kind = self.kind[after] if after < self.n_elements else at.KIND_OTHER
         return at.KIND_UL <= kind <= at.KIND_TABLE or self.white_space[b] == at.WHITE_CODE
 
+    @cython.cfunc
     def _up(self, row: Py_ssize_t, size: cython.int) -> Py_ssize_t:
         """The nearest of an element and its ancestors whose text does not have this size."""
         climbed: cython.int = 0
@@ -442,7 +452,7 @@ class Walk:
         if a == b or b >= self.n_blocks or (self.sums[at.UP_TO_KEPT, b] > self.sums[at.UP_TO_KEPT, a]):
             return
         kind = self.kind[row]
-        begins = a == 0 or self.kept[a]
+        begins: cython.bint = a == 0 or self.kept[a] != 0
         if self._is_heading(row):
             around = self.parent[row]
             if self.kept[b + 1] and (
@@ -457,17 +467,17 @@ class Walk:
         """Shows an image that belongs to the kept text."""
         around: Py_ssize_t = max(self._up(self.parent[row], 0), 0)
         first, size = self.first[row], self._size(around)
-        is_figure = self.kind[around] == at.KIND_FIGURE
-        caption = (
+        is_figure: cython.bint = self.kind[around] == at.KIND_FIGURE
+        caption: cython.bint = (
             self._kept_size(around) == 0
             and size < _LONGEST_CAPTION
             and (is_figure or (self.marks(around) & at.MARK_PICTURE) != 0)
         )
         outer = self._up(around, size) if caption else around
-        beside = self.kept[first] or self.kept[first + 1]
+        beside: cython.bint = self.kept[first] or self.kept[first + 1]
         if caption:
             beside = beside or self.kept[self.first[around]] or self.kept[self.last_of[around] + 1]
-        shown = self.kept[first] and self.kept[first + 1]
+        shown: cython.bint = self.kept[first] and self.kept[first + 1]
         if not shown and self._kept_size(outer) > 0:
             ratio = _HALF_RATIO if beside or is_figure else _APART_RATIO
             shown = self._kept_size(outer) >= ratio * self._size(outer)
@@ -536,6 +546,7 @@ class Walk:
         self._close_up_to(_END)
         self._end_line()
 
+    @cython.cfunc
     def _is_wanted(self, row: Py_ssize_t) -> cython.bint:
         """Whether the walk must visit an element: it is shown, or it changes how kept text is shown."""
         kind = self.kind[row]
@@ -557,6 +568,7 @@ class Walk:
             (kind == at.KIND_OTHER or kind > at.KIND_INPUT) and (self.marks(row) & at.MARK_MATH) != 0
         )
 
+    @cython.cfunc
     def _put(self, op: cython.int, a: cython.int, b: cython.int) -> Py_ssize_t:
         """Adds a node and returns its row."""
         row: Py_ssize_t = self.n
@@ -579,6 +591,7 @@ class Walk:
             close = self._put(at.CLOSE, cython.cast(cython.int, node), 0)
             self.nodes[at.N_END, node] = cython.cast(cython.int, close)
 
+    @cython.cfunc
     def _op(self) -> cython.int:
         """The kind of the innermost container."""
         return self.frames[at.F_OP, self.top] if self.top >= 0 else at.ROOT
@@ -594,6 +607,7 @@ class Walk:
         self.frames[at.F_LAZY, depth] = -1
         self.depth = depth + 1
 
+    @cython.cfunc
     def _open(self, op: cython.int, a: cython.int, b: cython.int, row: Py_ssize_t) -> cython.bint:
         """Puts a container for an element into the innermost one and enters it."""
         if self.depth >= _MAX_DEPTH:
@@ -678,6 +692,7 @@ class Walk:
         self.inlines[self.level] = cython.cast(cython.int, self._put(op, a, 0))
         self.level += 1
 
+    @cython.cfunc
     def _paragraph(self, number: cython.int) -> cython.bint:
         """Begins a paragraph for text of this number unless it is open; returns whether it did."""
         if self.line >= 0 and (number == self.number or self.in_heading):
@@ -693,7 +708,7 @@ class Walk:
         self.is_bare = False
         self.line_end = self.block_end[b]
         if not self._paragraph(self.paragraph[b]) and self.n > self.line + 1 and self.last != b:
-            breaks = self.n_split_br[b] != 0
+            breaks: cython.bint = self.n_split_br[b] != 0
             if not breaks and self.white_space[b] and b and self.listing[b] == self.listing[b - 1]:
                 for i in range(self.gap_ends[b - 1], self.gap_ends[b]):
                     breaks = breaks or self.gaps[i] == ord("\n")
@@ -703,6 +718,7 @@ class Walk:
                 self._put(at.SPACE, 0, 0)
         self.last = b
 
+    @cython.cfunc
     def _follows(self, b: cython.int) -> cython.bint:
         """Whether block `b` directly follows the last block shown: no white space, only left-out blocks."""
         i = self.last + 1
@@ -800,7 +816,7 @@ class Walk:
                 self._leave()
             self._open(at.FOOTNOTE, label, 0, ends)
             return
-        is_hidden = marks & at.MARK_HIDDEN or flags & at.FLAG_BACK
+        is_hidden: cython.bint = marks & at.MARK_HIDDEN or flags & at.FLAG_BACK
         if is_hidden or ((marks & at.MARK_ANCHOR or kind == at.KIND_BUTTON) and self._is_anchor(row)):
             self.skip = self.stop[row]
             return
@@ -931,8 +947,8 @@ class Walk:
             other = last - 1
             while not self.kept[other + 1]:
                 other -= 1
-            many = self.paragraph[one] != self.paragraph[other]
-            opens = self.line < 0 or (self.paragraph[one] != self.number and not self.in_heading)
+            many: cython.bint = self.paragraph[one] != self.paragraph[other]
+            opens: cython.bint = self.line < 0 or (self.paragraph[one] != self.number and not self.in_heading)
             if many or (opens and self._holds_block(row)):
                 if kind == at.KIND_A and self.depth < _MAX_FRAMES:
                     self._end_line()
@@ -983,8 +999,8 @@ class Walk:
         first = self.first[row]
         begin = self.begin[row]
         if self.line >= 0 and not self._is_broken(begin):
-            follows = first < self.n_blocks and self.paragraph[first] == self.number
-            joins = follows or self.is_bare or self.in_heading or self.level > 0
+            follows: cython.bint = first < self.n_blocks and self.paragraph[first] == self.number
+            joins: cython.bint = follows or self.is_bare or self.in_heading or self.level > 0
             if joins or (first and self.paragraph[first - 1] == self.number):
                 spaced = self.space_before[first] if follows else begin and self.html[begin - 1] <= ord(" ")
                 if spaced and self.n > self.line + 1 and self.nodes[at.N_OP, self.n - 1] != at.SPACE:
@@ -997,6 +1013,7 @@ class Walk:
         self.line_end = begin
         self.is_bare = True
 
+    @cython.cfunc
     def _is_broken(self, position: cython.int) -> cython.bint:
         """Whether a block-level element begins or ends between the end of the current line and a position."""
         i: Py_ssize_t = self.line_end
@@ -1137,7 +1154,7 @@ def complete(
                 shown += text_end[after] - text_start[after]
                 low, high = min(low, after), after
             after += 1
-        is_most = shown >= _ENDS_RATIO * size
+        is_most: cython.bint = shown >= _ENDS_RATIO * size
         for b in range(first, after if shown and shown >= _HALF_RATIO * size else first):
             if not left_out[b] and (n_words[b] == 0 or n_letters[b] >= _FEWEST_LETTERS):
                 if low < b < high or (is_most and (with_ends or n_words[b] == 0)):
@@ -1162,10 +1179,10 @@ def in_lines(
     found: list[int] = []
     n: Py_ssize_t = paragraph.shape[0]
     for b in range(n):
-        by_style = hints[b] <= at.MOST_UP
-        in_cell = td_group[b] > 0
+        by_style: cython.bint = hints[b] <= at.MOST_UP
+        in_cell: cython.bint = td_group[b] > 0
         if (by_style or heading_level[b]) and (kept[b] or in_cell) and not left_out[b]:
-            among_others = (b > 0 and paragraph[b - 1] == paragraph[b]) or (
+            among_others: cython.bint = (b > 0 and paragraph[b - 1] == paragraph[b]) or (
                 b + 1 < n and paragraph[b + 1] == paragraph[b]
             )
             if (by_style and (in_cell or among_others)) or (
