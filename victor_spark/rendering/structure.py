@@ -140,8 +140,9 @@ class Structure:
             *views(blocks.left_out.view(np.uint8), padded, self.sums),
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
-        # Of an element, by its row: its marks as bits, its start tag; and what shows all of it.
-        self.marks, self.tag, self.keep = self._walk.marks, self._walk.tag, self._walk.keep
+        # Of an element, by its row: its marks as bits, what shows all of it, its start tag, its attributes.
+        self.marks, self.keep = self._walk.marks, self._walk.keep
+        self.tag, self.attributes = self._walk.tag, self._walk.attributes
         self.keeps_marked = self._walk.keeps_marked
         elements, rows = self._walk.scan()
         self.s = Elements(*elements)
@@ -154,7 +155,7 @@ class Structure:
         has_roles = rows and len(role_words(self.blocks)) > 0
         for row in rows:
             tag = self.tag(row)
-            name = attribute(tag, "role") if has_roles else ""
+            name = attribute(self.attributes(row), "role") if has_roles else ""
             kind = KIND[_ROLES.get(name, "li" if _WORD in tag else "other")]
             if kind and tag.startswith(_WITHOUT_KIND):
                 if name == "heading":
@@ -284,14 +285,14 @@ class Structure:
 
     def link(self, row: int) -> int:
         """The address of a link; -1: it leads nowhere."""
-        address = self.links.address(attribute(self.tag(row), "href"))
+        address = self.links.address(attribute(self.attributes(row), "href"))
         return -1 if address is None else self._add(address)
 
     def image(self, row: int) -> tuple[int, int, bool] | None:
         """An image, or the formula that it shows; None: it shows nothing."""
         if (formula := self.formula_of_image(row)) is not None:
             return OP["math"], self._add(formula[0]), formula[1]
-        found = links.image(self, row, self.tag(row))
+        found = links.image(self, row)
         return None if found is None else (OP["image"], self._add(found), False)
 
     def formula_of_image(self, row: int) -> tuple[str, bool] | None:
@@ -299,7 +300,9 @@ class Structure:
         tag = self.tag(row)
         if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
             return None
-        tex = formulas.tidy(attribute(tag, "alt") or formulas.of_address(attribute(tag, "src")))
+        attributes = self.attributes(row)
+        stated = attribute(attributes, "alt") or formulas.of_address(attribute(attributes, "src"))
+        tex = formulas.tidy(stated)
         return (tex, "display" in tag) if tex else None
 
     def formula(self, row: int) -> tuple[int, bool] | None:
@@ -315,7 +318,7 @@ class Structure:
 
     def callout(self, row: int) -> int:
         """GitHub's name for the kind of notice that an element's classes name."""
-        words = re.findall(r"[a-z]+", attribute(self.tag(row), "class").lower())
+        words = re.findall(r"[a-z]+", attribute(self.attributes(row), "class").lower())
         known = [_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF]
         vague = "hint" in words or "information" in words  # names of all notices, on some sites
         return self._add(known[-vague] if known else "NOTE")
@@ -332,7 +335,7 @@ class Structure:
 
     def number(self, row: int, name: str, otherwise: int) -> int:
         """The number that an attribute of an element begins with."""
-        found = re.match(r"\d{1,9}", attribute(self.tag(row), name))
+        found = re.match(r"\d{1,9}", attribute(self.attributes(row), name))
         return int(found[0]) if found else otherwise
 
     def number_of_item(self, b: int, row: int) -> int:

@@ -213,6 +213,28 @@ class Walk:
         """The start tag of an element."""
         return self.source[self.begin[row] : self.inner[row]]
 
+    def attributes(self, row: Py_ssize_t) -> dict[str, str]:
+        """The attributes of an element; their values are escaped, as in the page."""
+        found: dict[str, str] = {}
+        html = self.html
+        i: Py_ssize_t = self.begin[row]
+        end: Py_ssize_t = self.inner[row] - 1
+        while True:
+            while i < end and html[i] != ord(" "):
+                i += 1
+            name = i + 1
+            i += 2  # a name may begin with '='
+            while i < end and html[i] != ord("="):
+                name = i + 1 if html[i] == ord(" ") else name
+                i += 1
+            value = i + 2
+            i += 2
+            while i < end and html[i] != ord('"'):
+                i += 1
+            if i >= end:
+                return found
+            found[self.source[name : value - 2]] = self.source[value:i]
+
     @cython.ccall
     def marks(self, row: Py_ssize_t) -> cython.int:
         """The marks of an element, as bits, by its class, role and id. Both the words of letters and digits
