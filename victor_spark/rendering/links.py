@@ -133,8 +133,8 @@ _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d*)?)[wxh])
 
 
 def is_formula(tag: str) -> bool:
-    """Whether an image shows a formula."""
-    return ("tex" in tag or "math" in tag or "formula" in tag) and _FORMULA.search(tag) is not None
+    """Whether an image shows a formula; only if `Walk.may_be_formula` holds."""
+    return _FORMULA.search(tag) is not None
 
 
 def image(page: "Structure", row: int) -> tuple[str, str] | None:
@@ -213,14 +213,13 @@ KNOWN: Final = frozenset(
 
 def language(page: "Structure", row: int) -> str:
     """The language that a listing, the `code` inside it or an element close around it states, or ""."""
-    s = page.s
-    rows = [row, *(at for at in range(row + 1, min(len(s.kind), row + 4)) if s.start[at] < s.end[row])]
-    up = int(s.parent[row])
-    while up >= 0 and len(rows) < 8 and page.size(up) <= 3 * (page.size(row) + 30):
+    s, most = page.s, 3 * (page.size(row) + 30)
+    rows = [row, *range(row + 1, min(s.after(row), row + 4))]
+    up = s.parent.item(row)
+    while up >= 0 and len(rows) < 8 and page.size(up) <= most:
         rows.append(up)
-        up = int(s.parent[up])
-    for at in rows:
-        tag = page.tag(at)
+        up = s.parent.item(up)
+    for tag, at in ((tag, at) for at in rows if " " in (tag := page.tag(at))):
         for found in (*_STATED.finditer(tag), *_LANGUAGE.finditer(tag)):
             name: str = found[1].lower()
             if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in KNOWN):

@@ -40,7 +40,7 @@ class Elements(NamedTuple):
 
     def after(self, row: int) -> int:
         """The row after those inside element `row`."""
-        return int(np.searchsorted(self.start, self.end[row]))
+        return int(self.start.searchsorted(self.end[row]))
 
 
 ELEMENT: Final = (*Elements._fields, "stack")

@@ -185,7 +185,7 @@ def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
         first, last = s.first[table], s.last[table]
         if table < done or blocks.listing[first:last].any() or not page.is_data(table):
             continue
-        done, cells = s.after(table), page.cells(table).tolist()
+        done, cells = s.after(table), page.cells(table)
         columns = columns_of((int(s.parent[cell]), *page.spans(cell)) for cell in cells)
         of_kept = n_kept[s.last[cells]] > n_kept[s.first[cells]]
         leftmost = min(compress(columns, of_kept), default=0)

@@ -84,8 +84,6 @@ _DIV_OF_LINE: Final = re.compile(r'<div class="line">([^<]*(?:<(?!/?div)[^<]*)*)
 """A line of code of Doxygen."""
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 MOST_TABLES: Final = 3_000
-_MOST_NESTED: Final = 10
-"""The most tables in the cells of a data table: a table with more is the layout of the page."""
 _CALLOUTS: Final = {
     "NOTE": "note info information abstract question primary",
     "TIP": "tip hint success check",
@@ -140,9 +138,10 @@ class Structure:
             *views(blocks.left_out.view(np.uint8), padded, self.sums),
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
-        # Of an element, by its row: its marks as bits, what shows all of it, its start tag, its attributes.
-        self.marks, self.keep = self._walk.marks, self._walk.keep
-        self.tag, self.attributes = self._walk.tag, self._walk.attributes
+        # Of an element, by its row: its marks as bits, its start tag, its attributes, how many characters it
+        # has, the cells of a table; and what shows all of it.
+        self.marks, self.tag, self.attributes = self._walk.marks, self._walk.tag, self._walk.attributes
+        self.size, self.cells, self.keep = self._walk.size, self._walk.cells, self._walk.keep
         self.keeps_marked = self._walk.keeps_marked
         elements, rows = self._walk.scan()
         self.s = Elements(*elements)
@@ -182,11 +181,6 @@ class Structure:
         """Completes the rows of data tables of which enough is kept."""
         self._walk.choose_tables(False)
         self.kept[self.blocks.left_out] = 0
-
-    def size(self, row: int) -> int:
-        """How many characters an element has."""
-        up_to = self.sums[UP_TO_SIZE]
-        return int(up_to[self.s.last[row]] - up_to[self.s.first[row]])
 
     def markup(self, row: int) -> str:
         """The markup of an element, its tags included."""
@@ -239,49 +233,8 @@ class Structure:
     def is_data(self, table: int) -> bool:
         """Whether a table holds data, not the layout of the page."""
         if table not in self._tables:
-            self._tables[table] = len(self._tables) < MOST_TABLES and self._is_data(table)
+            self._tables[table] = len(self._tables) < MOST_TABLES and self._walk.is_data(table)
         return self._tables[table]
-
-    def cells(self, table: int) -> npt.NDArray[np.intp]:
-        """The rows of a table's cells, without those of tables in them."""
-        s = self.s
-        inside = slice(table + 1, s.after(table))
-        kinds = s.kind[inside].copy()
-        for nested in np.flatnonzero(kinds == KIND["table"]).tolist():
-            kinds[nested : s.after(nested + inside.start) - inside.start] = KIND["other"]
-        return np.flatnonzero((kinds == KIND["td"]) | (kinds == KIND["th"])) + inside.start
-
-    def _is_data(self, table: int) -> bool:
-        s = self.s
-        tag = self.tag(table)
-        counts = np.bincount(s.kind[table + 1 : s.after(table)], minlength=len(KIND)).tolist()
-        if 'role="presentation"' in tag or 'role="none"' in tag or counts[KIND["table"]] > _MOST_NESTED:
-            return False
-        cells = self.cells(table)
-        rows, n_cells = s.parent[cells], len(cells)
-        if not n_cells or rows[0] == rows[-1]:  # nothing, or one row
-            return False
-        is_column = not (rows[1:] == rows[:-1]).any()
-        if is_column and not (counts[KIND["thead"]] and counts[KIND["th"]] == 1):
-            return False  # one cell a row
-        is_filled = s.last[cells] > s.first[cells]
-        if counts[KIND["img"]]:
-            n_images = np.cumsum(s.kind[table : s.after(table)] == KIND["img"])
-            is_filled |= (
-                n_images[np.searchsorted(s.start, s.end[cells]) - 1 - table] > n_images[cells - table]
-            )
-        filled = rows[is_filled]
-        if not is_column and len(filled) and not (filled[1:] == filled[:-1]).any():
-            return False  # all cells but one in each row are empty
-        n_inside = counts[KIND["p"]] + counts[KIND["li"]]
-        headings = sum(counts[KIND["h1"] : KIND["h6"] + 1])
-        has_header = (s.kind[cells] == KIND["th"]).any()
-        is_short = not headings and n_inside <= 1.5 * n_cells and self.size(table) <= 250 * n_cells
-        if counts[KIND["table"]]:  # in its cells: what is in them is the smaller part
-            return bool(has_header) and is_short and counts[KIND["td"]] + counts[KIND["th"]] < 2 * n_cells
-        if has_header or counts[KIND["caption"]] or counts[KIND["thead"]]:
-            return not (headings and n_inside > n_cells)
-        return is_short
 
     def link(self, row: int) -> int:
         """The address of a link; -1: it leads nowhere."""
@@ -298,7 +251,7 @@ class Structure:
     def formula_of_image(self, row: int) -> tuple[str, bool] | None:
         """The LaTeX of the formula that an image shows, and whether it stands by itself."""
         tag = self.tag(row)
-        if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
+        if not self.marks(row) & MARK["math"] and not (self._walk.may_be_formula(row) and links.is_formula(tag)):
             return None
         attributes = self.attributes(row)
         stated = attribute(attributes, "alt") or formulas.of_address(attribute(attributes, "src"))

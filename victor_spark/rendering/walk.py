@@ -16,6 +16,7 @@ at.check()
 
 _MAX_DEPTH = cython.declare(Py_ssize_t, 24)  # deeper containers are left out, but not their content
 _MAX_FRAMES = cython.declare(Py_ssize_t, 48)
+_MOST_NESTED = cython.declare(cython.int, 10)  # tables in a data table: one with more is the page's layout
 _CLIMB = cython.declare(cython.int, 12)  # elements around an image, or nested formulas, that are examined
 # Limits in characters:
 _LONGEST_ITEM = cython.declare(cython.int, 2000)  # of a list item that is completed
@@ -278,6 +279,18 @@ class Walk:
         self.known_marks[row] = found
         return found
 
+    def may_be_formula(self, row: Py_ssize_t) -> bool:
+        """Whether a start tag has one of the words that `links.is_formula` looks for: tex, math, formula."""
+        html = self.html
+        for i in range(self.begin[row], self.inner[row] - 3):
+            if html[i] == ord("t") and html[i + 1] == ord("e") and html[i + 2] == ord("x"):
+                return True
+            if html[i] == ord("m") and html[i + 1] == ord("a") and html[i + 2] == ord("t"):
+                return True
+            if html[i] == ord("m") and html[i + 1] == ord("u") and html[i + 2] == ord("l"):
+                return True
+        return False
+
     @cython.cfunc
     def _states_role(self, i: Py_ssize_t) -> cython.bint:
         """Whether the '=' at `i` follows the name role, or precedes Word's class of list items."""
@@ -317,7 +330,7 @@ class Walk:
             if kind == at.KIND_P and self._introduces(row):
                 self.keep(row)
             elif kind == at.KIND_LI or kind == at.KIND_PRE:
-                size, shown = self._size(row), self._kept_size(row)
+                size, shown = self.size(row), self._kept_size(row)
                 if (
                     shown < size
                     and (shown or (kind == at.KIND_PRE and self._stands_between(row)))
@@ -353,7 +366,7 @@ class Walk:
         for row in range(self.n_elements):
             if self.kind[row] != at.KIND_TABLE:
                 continue
-            size, shown = self._size(row), self._kept_size(row)
+            size, shown = self.size(row), self._kept_size(row)
             between = whole and shown == 0 and self._stands_between(row)
             if shown == size or not (shown or between) or not self.page.is_data(row):
                 continue
@@ -367,7 +380,7 @@ class Walk:
                 after += 1
             for inside in range(row + 1, after):
                 if self.kind[inside] == at.KIND_TR and size <= _LONGEST_CELL * n_cells:
-                    if self._kept_size(inside) >= _TABLE_RATIO * self._size(inside) > 0:
+                    if self._kept_size(inside) >= _TABLE_RATIO * self.size(inside) > 0:
                         self.keep(inside)
 
     def keep(self, row: Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
@@ -405,8 +418,9 @@ class Walk:
                 follows = cython.cast(cython.int, b)
             self.sums[at.UP_TO_NEXT, b] = follows
 
-    @cython.cfunc
-    def _size(self, row: Py_ssize_t) -> cython.int:
+    @cython.ccall
+    def size(self, row: Py_ssize_t) -> cython.int:
+        """How many characters an element has."""
         return self.sums[at.UP_TO_SIZE, self.last_of[row]] - self.sums[at.UP_TO_SIZE, self.first[row]]
 
     @cython.cfunc
@@ -420,16 +434,16 @@ class Walk:
 
     def _stands_between(self, row: Py_ssize_t) -> cython.bint:
         """Whether kept text or a heading precedes an element, and kept text or a mostly kept end follows."""
-        around, b, size = self._up(self.parent[row], self._size(row)), self.last_of[row], self._size(row)
+        around, b, size = self._up(self.parent[row], self.size(row)), self.last_of[row], self.size(row)
         if self.kind[row] == at.KIND_PRE and around > 0 and b == self.last_of[around]:
             bar = self.white_space[self.first[around]] != at.WHITE_CODE and not self._has_kept(around)
-            if bar and self._size(around) <= size + _LONGEST_TOOL_BAR:
-                row, size = around, self._size(around)
+            if bar and self.size(around) <= size + _LONGEST_TOOL_BAR:
+                row, size = around, self.size(around)
                 around = self._up(self.parent[row], size)
         a = self.first[row]
         if around < 0 or a == self.first[around]:
             return False
-        if self._kept_size(around) < _HALF_RATIO * (self._size(around) - size):
+        if self._kept_size(around) < _HALF_RATIO * (self.size(around) - size):
             return False
         ends = b == self.last_of[around] and self.parent[around] > 0  # not the body
         before = row - 1
@@ -445,7 +459,7 @@ class Walk:
     def _introduces(self, row: Py_ssize_t) -> cython.bint:
         """Whether a paragraph that is not kept ends with a colon, before a kept list, table or listing."""
         b, after = self.last_of[row], row + 1
-        if not self._size(row) or self._has_kept(row):
+        if not self.size(row) or self._has_kept(row):
             return False
         last: cython.uint = self.points[self.text_end[b - 1] - 1]
         if last != ord(":") and last != ord("\uff1a"):
@@ -463,7 +477,7 @@ class Walk:
     def _up(self, row: Py_ssize_t, size: cython.int) -> Py_ssize_t:
         """The nearest of an element and its ancestors whose text does not have this size."""
         climbed: cython.int = 0
-        while climbed < _CLIMB and row > 0 and self._size(row) == size:
+        while climbed < _CLIMB and row > 0 and self.size(row) == size:
             row = self.parent[row]
             climbed += 1
         return row
@@ -481,14 +495,14 @@ class Walk:
                 begins or kind == at.KIND_H1 or (around >= 0 and b < self.last_of[around])
             ):
                 self.keep(row)
-        elif begins and a and self._size(row) < _LONGEST_NOTICE and self.marks(row) & at.MARK_CALLOUT:
+        elif begins and a and self.size(row) < _LONGEST_NOTICE and self.marks(row) & at.MARK_CALLOUT:
             self.flags[row] |= at.FLAG_BETWEEN
             self.keep(row)
 
     def _choose_image(self, row: Py_ssize_t) -> cython.void:
         """Shows an image that belongs to the kept text."""
         around: Py_ssize_t = max(self._up(self.parent[row], 0), 0)
-        first, size = self.first[row], self._size(around)
+        first, size = self.first[row], self.size(around)
         is_figure: cython.bint = self.kind[around] == at.KIND_FIGURE
         caption: cython.bint = (
             self._kept_size(around) == 0
@@ -502,7 +516,7 @@ class Walk:
         shown: cython.bint = self.kept[first] and self.kept[first + 1]
         if not shown and self._kept_size(outer) > 0:
             ratio = _HALF_RATIO if beside or is_figure else _APART_RATIO
-            shown = self._kept_size(outer) >= ratio * self._size(outer)
+            shown = self._kept_size(outer) >= ratio * self.size(outer)
         if not shown:
             return
         self.flags[row] |= at.FLAG_SHOWN
@@ -531,6 +545,69 @@ class Walk:
                     any_ = any_ or kind == at.KIND_SUP or (kind == at.KIND_A and is_label)
                     found.append(row)
         return found if any_ else []
+
+    # --- tables ----------------------------------------------------------------------------------------
+
+    def cells(self, table: Py_ssize_t) -> list[int]:
+        """The rows of a table's cells, without those of tables in them."""
+        found: list[int] = []
+        row: Py_ssize_t = table + 1
+        end: cython.int = 0  # of the table inside
+        while row < self.n_elements and self.begin[row] < self.stop[table]:
+            kind = self.kind[row]
+            if self.begin[row] >= end and kind == at.KIND_TABLE:
+                end = self.stop[row]
+            elif self.begin[row] >= end and (kind == at.KIND_TD or kind == at.KIND_TH):
+                found.append(row)
+            row += 1
+        return found
+
+    @cython.cfunc
+    def _count(self, row: Py_ssize_t, first: cython.int, last: cython.int) -> cython.int:
+        """How many elements of the kinds from `first` to `last` are inside an element."""
+        found: cython.int = 0
+        inside = row + 1
+        while inside < self.n_elements and self.begin[inside] < self.stop[row]:
+            found += first <= self.kind[inside] <= last
+            inside += 1
+        return found
+
+    def is_data(self, table: Py_ssize_t) -> bool:
+        """Whether a table holds data, not the layout of the page."""
+        tag = self.tag(table)
+        n_tables = self._count(table, at.KIND_TABLE, at.KIND_TABLE)
+        if 'role="presentation"' in tag or 'role="none"' in tag or n_tables > _MOST_NESTED:
+            return False
+        before: cython.int = -1  # the row of the last cell, and of the last one that is not empty
+        filled: cython.int = -1
+        is_column: cython.bint = True  # one cell a row
+        is_filled_column: cython.bint = True  # all cells but one in each row are empty
+        has_header: cython.bint = False
+        n_cells: cython.int = 0
+        n_rows: cython.int = 0
+        for cell in self.cells(table):
+            row = self.parent[cell]
+            n_cells += 1
+            n_rows += row != before
+            is_column = is_column and row != before
+            before = row
+            has_header = has_header or self.kind[cell] == at.KIND_TH
+            if self.last_of[cell] > self.first[cell] or self._count(cell, at.KIND_IMG, at.KIND_IMG):
+                is_filled_column = is_filled_column and row != filled
+                filled = row
+        n_heads = self._count(table, at.KIND_THEAD, at.KIND_THEAD)
+        if n_rows < 2 or (is_column and not (n_heads and self._count(table, at.KIND_TH, at.KIND_TH) == 1)):
+            return False
+        if not is_column and is_filled_column and filled >= 0:
+            return False
+        n_inside = self._count(table, at.KIND_P, at.KIND_P) + self._count(table, at.KIND_LI, at.KIND_LI)
+        headings = self._count(table, at.KIND_H1, at.KIND_H6)
+        is_short = headings == 0 and n_inside <= 1.5 * n_cells and self.size(table) <= 250 * n_cells
+        if n_tables:  # in its cells: what is in them is the smaller part
+            return has_header and is_short and self._count(table, at.KIND_TD, at.KIND_TH) < 2 * n_cells
+        if has_header or n_heads or self._count(table, at.KIND_CAPTION, at.KIND_CAPTION):
+            return not (headings and n_inside > n_cells)
+        return is_short
 
     # --- the walk --------------------------------------------------------------------------------------
 
@@ -764,8 +841,10 @@ class Walk:
                     self._put(at.BR, 0, 0)
                     begin = i + 1
         else:
+            n_dollars: cython.int = 0
             for i in range(begin, self.text_end[b]):
-                if self.points[i] == ord("$") or self.points[i] == ord("\\"):
+                n_dollars += self.points[i] == ord("$")
+                if n_dollars == 2 or self.points[i] == ord("\\"):
                     for a, end, value, display in self.page.formulas(begin, self.text_end[b]):
                         if value < 0:
                             self._put(at.TEXT, a, end)
