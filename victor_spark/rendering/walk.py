@@ -668,6 +668,7 @@ class Walk:
         )
 
     @cython.cfunc
+    @cython.exceptval(-1)
     def _put(self, op: cython.int, a: cython.int, b: cython.int) -> Py_ssize_t:
         """Adds a node and returns its row."""
         row: Py_ssize_t = self.n
@@ -706,7 +707,6 @@ class Walk:
         self.frames[at.F_LAZY, depth] = -1
         self.depth = depth + 1
 
-    @cython.cfunc
     def _open(self, op: cython.int, a: cython.int, b: cython.int, row: Py_ssize_t) -> cython.bint:
         """Puts a container for an element into the innermost one and enters it."""
         if self.depth >= _MAX_DEPTH:
@@ -791,7 +791,6 @@ class Walk:
         self.inlines[self.level] = cython.cast(cython.int, self._put(op, a, 0))
         self.level += 1
 
-    @cython.cfunc
     def _paragraph(self, number: cython.int) -> cython.bint:
         """Begins a paragraph for text of this number unless it is open; returns whether it did."""
         if self.line >= 0 and (number == self.number or self.in_heading):
