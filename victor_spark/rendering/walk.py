@@ -173,8 +173,6 @@ class Walk:
                 continue
             kind = self._kind_of(i)
             while i < n and html[i] != ord(">"):
-                if html[i] == ord("=") and self._states_role(i):
-                    stated.append(row)
                 i += 1
             i += 1
             if row >= self.kind.shape[0]:
@@ -189,6 +187,10 @@ class Walk:
             self.first[row] = cython.cast(cython.int, block)
             self.last_of[row] = cython.cast(cython.int, block)
             self.flags[row] = 0
+            if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
+                for k in range(begin, i - 1):
+                    if html[k] == ord("=") and self._states_role(k):
+                        stated.append(row)
             if kind == at.KIND_OTHER or kind > at.KIND_INPUT:
                 self.stack[depth] = cython.cast(cython.int, row)
                 depth += 1
@@ -1301,8 +1303,8 @@ def places_of(characters: at.Bytes, points: at.UInts) -> list[int]:
 
 def has_word(name_words: at.UInts, wanted: at.UInts) -> bool:
     """Whether a page has an element with one of some words, all as hashes."""
-    for i in range(name_words.shape[0]):
-        for k in range(wanted.shape[0]):
-            if name_words[i] == wanted[k]:
-                return True
-    return False
+    found: cython.int = 0
+    for k in range(wanted.shape[0]):
+        for i in range(name_words.shape[0]):
+            found |= name_words[i] == wanted[k]
+    return found != 0
