@@ -17,21 +17,21 @@ at.check()
 # Marks inside a line before it is known where they stand: Markdown reads ** only beside certain characters.
 # Those of STRONG, EM, STRIKE begin with 1, 3, 5, and end with 2, 4, 6.
 _WRITTEN = {"\x01": "**", "\x02": "**", "\x03": "*", "\x04": "*", "\x05": "~~", "\x06": "~~"}
-_OPENING = "\x01\x03\x05"
-_RUN = re.compile("[\x01-\x06]+")
+_OPENING = cython.declare(str, "\x01\x03\x05")
+_RUN = cython.declare(object, re.compile("[\x01-\x06]+"))
 _PAIR = re.compile("([^\x01-\x06]*)([\x01\x03\x05])([^\x01-\x06]+)([\x02\x04\x06])([^\x01-\x06]*)")
 _NESTED = re.compile("[\x01\x03\x05][^\x02\x04\x06]*[\x01\x03\x05]")
 _SAME = re.compile("([\x02\x04\x06])(\\s*)([\x01\x03\x05])")
-_BREAK = "\x0f"
-_AROUND = " \x0f"
-_CODE_END = "\x10"
-_MARK = "\x11"  # an exclamation mark that stays; before a link or footnote others are escaped
-_MAY_MEAN = frozenset("#>+-=|:0123456789")
+_BREAK = cython.declare(str, "\x0f")
+_AROUND = cython.declare(str, " \x0f")
+_CODE_END = cython.declare(str, "\x10")
+_MARK = cython.declare(str, "\x11")  # an exclamation mark that stays; others are escaped before a link
+_MAY_MEAN = cython.declare(frozenset, frozenset("#>+-=|:0123456789"))
 _LINE_START = re.compile(
     r"(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
 )
 _ODD = re.compile(r"[<>\\`|()\x00-\x1f\x7f\s&](?:(?<!&)|(?=#|\w+;))")
-_PLAIN_ADDRESS = re.compile("[!-%'*-;=?-[\\]^_a-{}~]*")
+_PLAIN_ADDRESS = cython.declare(object, re.compile("[!-%'*-;=?-[\\]^_a-{}~]*"))
 _IN_ADDRESS = {c: f"%{ord(c):02X}" for c in " <>\\`|"} | {"(": "\\(", ")": "\\)", "&": "&amp;"}
 _MEANS = re.compile(
     r"[]*_[\\`~<&$](?:(?<![<&$])|(?<=<)(?=[A-Za-z/!?])|(?<=&)(?=#|[A-Za-z0-9]{1,32};)"

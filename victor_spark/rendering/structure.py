@@ -251,7 +251,9 @@ class Structure:
     def formula_of_image(self, row: int) -> tuple[str, bool] | None:
         """The LaTeX of the formula that an image shows, and whether it stands by itself."""
         tag = self.tag(row)
-        if not self.marks(row) & MARK["math"] and not (self._walk.may_be_formula(row) and links.is_formula(tag)):
+        if not self.marks(row) & MARK["math"] and not (
+            self._walk.may_be_formula(row) and links.is_formula(tag)
+        ):
             return None
         attributes = self.attributes(row)
         stated = attribute(attributes, "alt") or formulas.of_address(attribute(attributes, "src"))
