@@ -14,6 +14,7 @@ from victor_spark.rendering.num import KINDS
 if TYPE_CHECKING:
     from victor_spark.rendering.structure import Structure
 
+_ATTRIBUTE: Final = re.compile(r' ([\w:.-]+)="([^"]*)"')
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _BASE: Final = re.compile(rb"<base\s[^<>]*?href\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
@@ -22,9 +23,10 @@ _ALLOWED: Final = (
 )  # fmt: skip
 
 
-def attribute(attributes: dict[str, str], name: str) -> str:
-    """One of the attributes of an element (`Walk.attributes`), "" where it has none."""
-    value = attributes.get(name, "")
+def attribute(tag: str, name: str) -> str:
+    """One attribute of a start tag of canonical HTML, "" where it has none."""
+    start = tag.find(f' {name}="') + len(name) + 3
+    value = tag[start : tag.find('"', start)] if start >= len(name) + 3 else ""
     return unescape(value) if "&" in value else value
 
 
@@ -133,15 +135,15 @@ _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d*)?)[wxh])
 
 
 def is_formula(tag: str) -> bool:
-    """Whether an image shows a formula; only if `Walk.may_be_formula` holds."""
-    return _FORMULA.search(tag) is not None
+    """Whether an image shows a formula."""
+    return ("tex" in tag or "math" in tag or "formula" in tag) and _FORMULA.search(tag) is not None
 
 
-def image(page: "Structure", row: int) -> tuple[str, str] | None:
+def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
     """The address and the text of an image; None if it shows nothing or is a decoration."""
-    s, attributes = page.s, page.attributes(row)
-    written, alt = attribute(attributes, "src").strip(), attribute(attributes, "alt")
-    stated = [_SIZE.match(attribute(attributes, name)) for name in ("width", "height")]
+    s, found = page.s, dict(_ATTRIBUTE.findall(tag))
+    written, alt = unescape(found.get("src", "")).strip(), unescape(found.get("alt", ""))
+    stated = [_SIZE.match(unescape(found[name])) for name in ("width", "height") if name in found]
     sizes = [int(size[1]) for size in stated if size]
     if sizes and (max(sizes) < _SMALLEST or (0 < min(sizes) < _THINNEST and not alt)):
         return None
@@ -150,9 +152,10 @@ def image(page: "Structure", row: int) -> tuple[str, str] | None:
     is_in_page = written.startswith(("data:", "about:", "#"))
     if is_in_page or _PLACEHOLDER.search(written, written.rfind("/") + 1):  # scripts replace it
         written = ""
-    if not written or not _LAZY_FIRST.isdisjoint(attributes):
-        lazy = next((value for name in _LAZY if (value := attribute(attributes, name)).strip()), "")
-        lazy = lazy or next((best for name in _SETS if (best := _of_set(attribute(attributes, name)))), "")
+    if not written or not _LAZY_FIRST.isdisjoint(found):
+        stated_lazily = (unescape(found[name]) for name in _LAZY if name in found)
+        lazy = next((address for address in stated_lazily if address.strip()), "")
+        lazy = lazy or next((best for name in _SETS if (best := _of_set(unescape(found.get(name, ""))))), "")
         written = lazy or _of_picture(page, row) or written
     address = page.links.address(written) if written else None
     if address is None:
@@ -167,7 +170,7 @@ def image(page: "Structure", row: int) -> tuple[str, str] | None:
         return None
     page.shown_images[key] = page.last_image = row
     if kind_around == _A:
-        target = page.links.address(attribute(page.attributes(around), "href"))
+        target = page.links.address(attribute(page.tag(around), "href"))
         page.shown_images[target or key] = row  # a larger one that the link leads to
     return address, " ".join(alt.split())
 
@@ -214,17 +217,17 @@ KNOWN: Final = frozenset(
 def language(page: "Structure", row: int) -> str:
     """The language that a listing, the `code` inside it or an element close around it states, or ""."""
     s, most = page.s, 3 * (page.size(row) + 30)
-    rows = [row, *range(row + 1, min(s.after(row), row + 4))]
+    rows = [row, *range(row + 1, min(page.after(row), row + 4))]
     up = s.parent.item(row)
     while up >= 0 and len(rows) < 8 and page.size(up) <= most:
         rows.append(up)
         up = s.parent.item(up)
-    for tag, at in ((tag, at) for at in rows if " " in (tag := page.tag(at))):
+    for tag in (tag for tag in map(page.tag, rows) if " " in tag):
         for found in (*_STATED.finditer(tag), *_LANGUAGE.finditer(tag)):
             name: str = found[1].lower()
             if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in KNOWN):
                 return name
-        for word in attribute(page.attributes(at), "class").lower().split():
+        for word in attribute(tag, "class").lower().split():
             if word in KNOWN:
                 return word
     return ""

@@ -18,7 +18,7 @@ from victor_spark.kernels.assemble import is_wide
 from victor_spark.kernels.num import FIRST_WIDE
 from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.links import attribute
-from victor_spark.rendering.num import KIND, N_END, N_OP, UP_TO_SIZE, Elements
+from victor_spark.rendering.num import KIND, N_END, N_OP, Elements
 from victor_spark.rendering.shown import assembled
 from victor_spark.rendering.walk import Walk, has_word
 
@@ -138,12 +138,13 @@ class Structure:
             *views(blocks.left_out.view(np.uint8), padded, self.sums),
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
-        # Of an element, by its row: its marks as bits, its start tag, its attributes, how many characters it
-        # has, the cells of a table; and what shows all of it.
-        self.marks, self.tag, self.attributes = self._walk.marks, self._walk.tag, self._walk.attributes
-        self.size, self.cells, self.keep = self._walk.size, self._walk.cells, self._walk.keep
-        self.keeps_marked = self._walk.keeps_marked
-        elements, rows = self._walk.scan()
+        # Of an element, by its row: its marks as bits, its start tag, its text, how many characters that
+        # has, the row after those inside, the cells of a table; and what shows all of it.
+        walk = self._walk
+        self.marks, self.tag, self.text_of, self.size = walk.marks, walk.tag, walk.text_of, walk.size
+        self.after, self.cells, self.keep = walk.after, walk.cells, walk.keep
+        self.block_text, self.keeps_marked = walk.block_text, walk.keeps_marked
+        elements, rows = walk.scan()
         self.s = Elements(*elements)
         self._find_roles(rows)
         self._walk.count()
@@ -154,12 +155,12 @@ class Structure:
         has_roles = rows and len(role_words(self.blocks)) > 0
         for row in rows:
             tag = self.tag(row)
-            name = attribute(self.attributes(row), "role") if has_roles else ""
+            name = attribute(tag, "role") if has_roles else ""
             kind = KIND[_ROLES.get(name, "li" if _WORD in tag else "other")]
             if kind and tag.startswith(_WITHOUT_KIND):
                 if name == "heading":
                     kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
-                inside = s.kind[row + 1 : s.after(row)]
+                inside = s.kind[row + 1 : self.after(row)]
                 if kind != KIND["li"] or _NOT_IN_ITEMS.isdisjoint(inside.tolist()):
                     s.kind[row] = kind
 
@@ -185,15 +186,6 @@ class Structure:
     def markup(self, row: int) -> str:
         """The markup of an element, its tags included."""
         return self.html[self.s.start[row] : self.html.find(">", self.s.end[row]) + 1]
-
-    def block_text(self, b: int) -> str:
-        """The text of a block; "" beyond the last."""
-        return self.text[self.blocks.text_start[b] : self.blocks.text_end[b]] if b < len(self.blocks) else ""
-
-    def text_of(self, row: int) -> str:
-        """The text of an element."""
-        first, last, blocks = self.s.first[row], self.s.last[row], self.blocks
-        return self.text[blocks.text_start[first] : blocks.text_end[last - 1]] if first < last else ""
 
     # --- for writers -----------------------------------------------------------------------------------
 
@@ -238,31 +230,27 @@ class Structure:
 
     def link(self, row: int) -> int:
         """The address of a link; -1: it leads nowhere."""
-        address = self.links.address(attribute(self.attributes(row), "href"))
+        address = self.links.address(attribute(self.tag(row), "href"))
         return -1 if address is None else self._add(address)
 
     def image(self, row: int) -> tuple[int, int, bool] | None:
         """An image, or the formula that it shows; None: it shows nothing."""
         if (formula := self.formula_of_image(row)) is not None:
             return OP["math"], self._add(formula[0]), formula[1]
-        found = links.image(self, row)
+        found = links.image(self, row, self.tag(row))
         return None if found is None else (OP["image"], self._add(found), False)
 
     def formula_of_image(self, row: int) -> tuple[str, bool] | None:
         """The LaTeX of the formula that an image shows, and whether it stands by itself."""
         tag = self.tag(row)
-        if not self.marks(row) & MARK["math"] and not (
-            self._walk.may_be_formula(row) and links.is_formula(tag)
-        ):
+        if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
             return None
-        attributes = self.attributes(row)
-        stated = attribute(attributes, "alt") or formulas.of_address(attribute(attributes, "src"))
-        tex = formulas.tidy(stated)
+        tex = formulas.tidy(attribute(tag, "alt") or formulas.of_address(attribute(tag, "src")))
         return (tex, "display" in tag) if tex else None
 
     def formula(self, row: int) -> tuple[int, bool] | None:
         """The LaTeX of a formula, and whether it stands by itself."""
-        after = min(self.s.after(row), len(self.s.kind) - 1)
+        after = min(self.after(row), len(self.s.kind) - 1)
         found = formulas.drawn(self.tag(after)) or formulas.latex(self.markup(row))
         return None if found is None else (self._add(found[0]), found[1])
 
@@ -273,7 +261,7 @@ class Structure:
 
     def callout(self, row: int) -> int:
         """GitHub's name for the kind of notice that an element's classes name."""
-        words = re.findall(r"[a-z]+", attribute(self.attributes(row), "class").lower())
+        words = re.findall(r"[a-z]+", attribute(self.tag(row), "class").lower())
         known = [_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF]
         vague = "hint" in words or "information" in words  # names of all notices, on some sites
         return self._add(known[-vague] if known else "NOTE")
@@ -290,7 +278,7 @@ class Structure:
 
     def number(self, row: int, name: str, otherwise: int) -> int:
         """The number that an attribute of an element begins with."""
-        found = re.match(r"\d{1,9}", attribute(self.attributes(row), name))
+        found = re.match(r"\d{1,9}", attribute(self.tag(row), name))
         return int(found[0]) if found else otherwise
 
     def number_of_item(self, b: int, row: int) -> int:
@@ -317,7 +305,7 @@ class Structure:
         own = int(self.s.parent[row])
         group = int(self.s.parent[own])  # a cell ends with its row group; 0 means there
         if group not in self._rows:
-            inside = slice(group, self.s.after(group))
+            inside = slice(group, self.after(group))
             is_row = (self.s.kind[inside] == KIND["tr"]) & (self.s.parent[inside] == group)
             self._rows[group] = np.flatnonzero(is_row) + group
         rows = self._rows[group]
@@ -365,7 +353,7 @@ class Structure:
 
     def _language(self, row: int) -> str:
         """The language that a listing states, or one of two `pre` in it: those of numbers and of code."""
-        inside = np.flatnonzero(self.s.kind[row + 1 : self.s.after(row)] == KIND["pre"])[:2] + row + 1
+        inside = np.flatnonzero(self.s.kind[row + 1 : self.after(row)] == KIND["pre"])[:2] + row + 1
         return next(filter(None, (links.language(self, at) for at in (row, *inside.tolist()))), "")
 
     def listing(self, row: int, one: int, in_cell: bool) -> int | None:
@@ -381,7 +369,7 @@ class Structure:
             if kind == KIND["pre"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:
                 return None
             markup, n_lines = _DIV_OF_LINE.subn(r"\1\n", self.html[s.inner[row] : s.end[row]])
-            is_hidden = any(self.marks(i) & MARK["hidden"] for i in range(row, s.after(row)))
+            is_hidden = any(self.marks(i) & MARK["hidden"] for i in range(row, self.after(row)))
             has_lines = "\n" in markup.strip() and (n_lines or "fragment" not in self.tag(row))
             if (kind == KIND["code"] or has_lines) and not is_hidden and not _HOLDS_BLOCKS.search(markup):
                 text = unescape(re.sub("<[^>]*>", "", re.sub(r"<br[^>]*>", "\n", markup))).strip()
@@ -391,7 +379,7 @@ class Structure:
         if in_cell:
             return -2
         language = self._language(row)
-        inside = range(row + 1, min(s.after(row), row + _MOST_OF_TOOL_BAR) if kind == KIND["pre"] else row)
+        inside = range(row + 1, min(self.after(row), row + _MOST_OF_TOOL_BAR) if kind == KIND["pre"] else row)
         is_code = (i for i in inside if s.kind[i] == KIND["code"] or self.marks(i) & MARK["code"])
         begin = int(s.first[next(is_code, row)])
         is_above = first < begin < last and self.blocks.paragraph[begin - 1] != self.blocks.paragraph[begin]

@@ -90,6 +90,7 @@ class Walk:
     nodes_array: Any
     page: Any
     source: str
+    text: str
     n_blocks: Py_ssize_t
     n_elements: Py_ssize_t
     n: Py_ssize_t
@@ -117,7 +118,7 @@ class Walk:
         self.white_space, self.listing, self.n_split_br, self.space_before = views[11:15]
         self.gaps, self.gap_ends, self.left_out, self.kept = views[15:19]
         self.sums, self.frames, self.inlines = views[19:]
-        self.page, self.source = page, page.html
+        self.page, self.source, self.text = page, page.html, page.text
         self._set_columns(elements)
         self.nodes_array, self.nodes = nodes, memoryview(nodes)
         self.n_blocks = self.start.shape[0]
@@ -188,9 +189,12 @@ class Walk:
             self.last_of[row] = cython.cast(cython.int, block)
             self.flags[row] = 0
             if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
-                for k in range(begin, i - 1):
-                    if html[k] == ord("=") and self._states_role(k):
-                        stated.append(row)
+                may_state: cython.bint = False  # role="…", class="M…"
+                for k in range(begin, i - 2):
+                    if html[k] == ord("=") and self._is_named(k):
+                        may_state = may_state or html[k - 1] == ord("e") or html[k + 2] == ord("M")
+                if may_state:
+                    stated.append(row)
             if kind == at.KIND_OTHER or kind > at.KIND_INPUT:
                 self.stack[depth] = cython.cast(cython.int, row)
                 depth += 1
@@ -216,27 +220,27 @@ class Walk:
         """The start tag of an element."""
         return self.source[self.begin[row] : self.inner[row]]
 
-    def attributes(self, row: Py_ssize_t) -> dict[str, str]:
-        """The attributes of an element; their values are escaped, as in the page."""
-        found: dict[str, str] = {}
-        html = self.html
-        i: Py_ssize_t = self.begin[row]
-        end: Py_ssize_t = self.inner[row] - 1
-        while True:
-            while i < end and html[i] != ord(" "):
-                i += 1
-            name = i + 1
-            i += 2  # a name may begin with '='
-            while i < end and html[i] != ord("="):
-                name = i + 1 if html[i] == ord(" ") else name
-                i += 1
-            value = i + 2
-            i += 2
-            while i < end and html[i] != ord('"'):
-                i += 1
-            if i >= end:
-                return found
-            found[self.source[name : value - 2]] = self.source[value:i]
+    @cython.ccall
+    def after(self, row: Py_ssize_t) -> Py_ssize_t:
+        """The row after those inside an element."""
+        low: Py_ssize_t = row + 1
+        high: Py_ssize_t = self.n_elements
+        while low < high:
+            middle = (low + high) // 2
+            if self.begin[middle] < self.stop[row]:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def text_of(self, row: Py_ssize_t) -> str:
+        """The text of an element."""
+        first, last = self.first[row], self.last_of[row]
+        return self.text[self.text_start[first] : self.text_end[last - 1]] if first < last else ""
+
+    def block_text(self, b: Py_ssize_t) -> str:
+        """The text of a block; "" where there is none."""
+        return self.text[self.text_start[b] : self.text_end[b]] if 0 <= b < self.n_blocks else ""
 
     @cython.ccall
     def marks(self, row: Py_ssize_t) -> cython.int:
@@ -280,27 +284,6 @@ class Walk:
             i += 1
         self.known_marks[row] = found
         return found
-
-    def may_be_formula(self, row: Py_ssize_t) -> bool:
-        """Whether a start tag has one of the words that `links.is_formula` looks for: tex, math, formula."""
-        html = self.html
-        for i in range(self.begin[row], self.inner[row] - 3):
-            if html[i] == ord("t") and html[i + 1] == ord("e") and html[i + 2] == ord("x"):
-                return True
-            if html[i] == ord("m") and html[i + 1] == ord("a") and html[i + 2] == ord("t"):
-                return True
-            if html[i] == ord("m") and html[i + 1] == ord("u") and html[i + 2] == ord("l"):
-                return True
-        return False
-
-    @cython.cfunc
-    def _states_role(self, i: Py_ssize_t) -> cython.bint:
-        """Whether the '=' at `i` follows the name role, or precedes Word's class of list items."""
-        if self.html[i - 1] == ord("e") and self.html[i - 2] == ord("l") and self.html[i - 3] == ord("o"):
-            return self.html[i - 4] == ord("r") and self.html[i - 5] == ord(" ")
-        if self.html[i - 1] == ord("s") and i + 5 < self.html.shape[0]:
-            return self.html[i + 2] == ord("M") and self.html[i + 5] == ord("L") and self._is_named(i)
-        return False
 
     @cython.cfunc
     def _is_named(self, i: Py_ssize_t) -> cython.bint:
@@ -375,12 +358,8 @@ class Walk:
             if between or (whole and shown >= _TABLE_RATIO * size):
                 self.keep(row)
                 continue
-            n_cells: cython.int = 0
-            after = row + 1
-            while after < self.n_elements and self.begin[after] < self.stop[row]:
-                n_cells += self.kind[after] == at.KIND_TD or self.kind[after] == at.KIND_TH
-                after += 1
-            for inside in range(row + 1, after):
+            n_cells = self._count(row, at.KIND_TD, at.KIND_TH)
+            for inside in range(row + 1, self.after(row)):
                 if self.kind[inside] == at.KIND_TR and size <= _LONGEST_CELL * n_cells:
                     if self._kept_size(inside) >= _TABLE_RATIO * self.size(inside) > 0:
                         self.keep(inside)
@@ -460,7 +439,7 @@ class Walk:
 
     def _introduces(self, row: Py_ssize_t) -> cython.bint:
         """Whether a paragraph that is not kept ends with a colon, before a kept list, table or listing."""
-        b, after = self.last_of[row], row + 1
+        b, after = self.last_of[row], self.after(row)
         if not self.size(row) or self._has_kept(row):
             return False
         last: cython.uint = self.points[self.text_end[b - 1] - 1]
@@ -470,8 +449,6 @@ class Walk:
             b += 1
         if b >= self.n_blocks or not self.kept[b + 1]:
             return False
-        while after < self.n_elements and self.begin[after] < self.stop[row]:
-            after += 1
         kind = self.kind[after] if after < self.n_elements else at.KIND_OTHER
         return at.KIND_UL <= kind <= at.KIND_TABLE or self.white_space[b] == at.WHITE_CODE
 
@@ -553,55 +530,44 @@ class Walk:
     def cells(self, table: Py_ssize_t) -> list[int]:
         """The rows of a table's cells, without those of tables in them."""
         found: list[int] = []
-        row: Py_ssize_t = table + 1
         end: cython.int = 0  # of the table inside
-        while row < self.n_elements and self.begin[row] < self.stop[table]:
+        for row in range(table + 1, self.after(table)):
             kind = self.kind[row]
             if self.begin[row] >= end and kind == at.KIND_TABLE:
                 end = self.stop[row]
             elif self.begin[row] >= end and (kind == at.KIND_TD or kind == at.KIND_TH):
                 found.append(row)
-            row += 1
         return found
 
     @cython.cfunc
     def _count(self, row: Py_ssize_t, first: cython.int, last: cython.int) -> cython.int:
         """How many elements of the kinds from `first` to `last` are inside an element."""
         found: cython.int = 0
-        inside = row + 1
-        while inside < self.n_elements and self.begin[inside] < self.stop[row]:
+        for inside in range(row + 1, self.after(row)):
             found += first <= self.kind[inside] <= last
-            inside += 1
         return found
 
-    def is_data(self, table: Py_ssize_t) -> bool:
+    def is_data(self, table: Py_ssize_t) -> cython.bint:
         """Whether a table holds data, not the layout of the page."""
         tag = self.tag(table)
         n_tables = self._count(table, at.KIND_TABLE, at.KIND_TABLE)
         if 'role="presentation"' in tag or 'role="none"' in tag or n_tables > _MOST_NESTED:
             return False
-        before: cython.int = -1  # the row of the last cell, and of the last one that is not empty
-        filled: cython.int = -1
-        is_column: cython.bint = True  # one cell a row
-        is_filled_column: cython.bint = True  # all cells but one in each row are empty
+        rows: list[int] = []
+        filled: list[int] = []
         has_header: cython.bint = False
-        n_cells: cython.int = 0
-        n_rows: cython.int = 0
         for cell in self.cells(table):
-            row = self.parent[cell]
-            n_cells += 1
-            n_rows += row != before
-            is_column = is_column and row != before
-            before = row
+            rows.append(self.parent[cell])
             has_header = has_header or self.kind[cell] == at.KIND_TH
             if self.last_of[cell] > self.first[cell] or self._count(cell, at.KIND_IMG, at.KIND_IMG):
-                is_filled_column = is_filled_column and row != filled
-                filled = row
-        n_heads = self._count(table, at.KIND_THEAD, at.KIND_THEAD)
-        if n_rows < 2 or (is_column and not (n_heads and self._count(table, at.KIND_TH, at.KIND_TH) == 1)):
+                filled.append(self.parent[cell])
+        n_cells, n_rows, n_heads = len(rows), len(set(rows)), self._count(table, at.KIND_THEAD, at.KIND_THEAD)
+        if n_rows < 2:
             return False
-        if not is_column and is_filled_column and filled >= 0:
-            return False
+        if n_rows == n_cells and not (n_heads and self._count(table, at.KIND_TH, at.KIND_TH) == 1):
+            return False  # one cell a row
+        if n_rows < n_cells and filled and len(set(filled)) == len(filled):
+            return False  # all cells but one in each row are empty
         n_inside = self._count(table, at.KIND_P, at.KIND_P) + self._count(table, at.KIND_LI, at.KIND_LI)
         headings = self._count(table, at.KIND_H1, at.KIND_H6)
         is_short = headings == 0 and n_inside <= 1.5 * n_cells and self.size(table) <= 250 * n_cells
@@ -621,10 +587,7 @@ class Walk:
             self._end_line()
             label, _, self.text_from = self.page.note(row)
             self._open(at.FOOTNOTE, label, 0, row)
-            after: Py_ssize_t = row + 1
-            while after < self.n_elements and self.begin[after] < self.stop[row]:
-                after += 1
-            self._add_elements(row + 1, after, self.first[row], self.last_of[row])
+            self._add_elements(row + 1, self.after(row), self.first[row], self.last_of[row])
         return self.nodes_array[:, : self.n]
 
     def _add_elements(
@@ -1158,12 +1121,9 @@ class Walk:
         self.n_not_math += 1
         if kind == at.KIND_IMG:
             return False
-        inside = row + 1
-        while kind != at.KIND_MATH and inside < self.n_elements and self.begin[inside] < end:
-            other = self.kind[inside]
-            if at.KIND_H1 <= other <= at.KIND_P or other == at.KIND_LI:
+        if kind != at.KIND_MATH:
+            if self._count(row, at.KIND_H1, at.KIND_P) or self._count(row, at.KIND_LI, at.KIND_LI):
                 return False
-            inside += 1
         first, last = self.first[row], self.last_of[row]
         found = self.page.formula(row)
         if found is None:
@@ -1301,7 +1261,7 @@ def places_of(characters: at.Bytes, points: at.UInts) -> list[int]:
     return [i for i in range(n_points) if points[i] < n and characters[points[i]] != 0]
 
 
-def has_word(name_words: at.UInts, wanted: at.UInts) -> bool:
+def has_word(name_words: at.UInts, wanted: at.UInts) -> cython.bint:
     """Whether a page has an element with one of some words, all as hashes."""
     found: cython.int = 0
     for k in range(wanted.shape[0]):
