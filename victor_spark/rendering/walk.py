@@ -143,7 +143,7 @@ class Walk:
         """The elements, and the rows of those that may state their kind by a role, or by a class of Word."""
         stated: list[int] = []
         html = self.html
-        n: Py_ssize_t = html.shape[0]
+        n: Py_ssize_t = self.source.rfind(">") + 1  # a tag that begins before it also ends before it
         i: Py_ssize_t = 0
         block: Py_ssize_t = 0
         depth: Py_ssize_t = 0
@@ -166,14 +166,14 @@ class Walk:
                     depth -= 1
                     self.stop[self.stack[depth]] = cython.cast(cython.int, begin)
                     self.last_of[self.stack[depth]] = cython.cast(cython.int, block)
-                while i < n and html[i] != ord(">"):
+                while html[i] != ord(">"):
                     i += 1
                 i += 1
                 continue
             if i >= n or html[i] == ord(">") or html[i] == ord("!"):
                 continue
             kind = self._kind_of(i)
-            while i < n and html[i] != ord(">"):
+            while html[i] != ord(">"):
                 i += 1
             i += 1
             if row >= self.kind.shape[0]:
