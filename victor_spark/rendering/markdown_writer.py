@@ -405,7 +405,8 @@ def _resolved(text: str) -> str:
     """The text with its marks written where a parser reads them as meant, and left out elsewhere."""
     if pair := _PAIR.fullmatch(text):
         before, begin, inside, end, after = pair.groups()
-        if _is_read(before[-1:], inside[:1]) and _is_read(after[:1], inside[-1:]):
+        begins = _is_read(_place(before[-1:]), _place(inside[:1]))
+        if begins and _is_read(_place(after[:1]), _place(inside[-1:])):
             return f"{before}{_WRITTEN[begin]}{inside}{_WRITTEN[end]}{after}"
         return f"{before}{inside}{after}"
     if sum([text.count(mark) for mark in _OPENING]) > 1:
@@ -431,7 +432,7 @@ def _wrong_marks(text: str) -> set[int]:
     for run in _RUN.finditer(text):
         marks = run[0]
         start, end = run.span()
-        before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+        before, after = _place(text[max(start - 1, 0) : start]), _place(text[end : end + 1])
         opens, closes = _is_read(before, after), _is_read(after, before)
         is_mixed = len(marks) > 1 and 0 < sum([c in _OPENING for c in marks]) < len(marks)
         both = opens and closes and (len(marks) > 1 or is_nested)
@@ -448,13 +449,12 @@ def _wrong_marks(text: str) -> set[int]:
 
 
 @cython.cfunc
-def _is_read(outside: str, inside: str) -> cython.bint:
-    """Whether a parser reads a mark between two characters as one of the emphasis that it begins or ends."""
-    place = _place(inside)
-    return place > 1 or (place > 0 and _place(outside) < 2)
+def _is_read(outside: cython.int, inside: cython.int) -> cython.bint:
+    """Whether a parser reads a mark between two places as one of the emphasis that it begins or ends."""
+    return inside > 1 or (inside > 0 and outside < 2)
 
 
 @cython.cfunc
 def _place(c: str) -> cython.int:
     """A character beside a mark: 0: none, white space or a break, 1: punctuation, 2: a letter or digit."""
-    return 0 if not c or c == _BREAK or c.isspace() else 2 if c.isalnum() else 1
+    return 2 if c.isalnum() else 0 if not c or c == _BREAK or c.isspace() else 1

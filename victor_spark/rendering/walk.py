@@ -173,9 +173,17 @@ class Walk:
             if i >= n or html[i] == ord(">") or html[i] == ord("!"):
                 continue
             kind = self._kind_of(i)
+            may_state: cython.bint = False  # role="…", class="M…"
+            if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
+                while html[i] != ord(">"):
+                    if html[i] == ord("=") and html[i + 1] == ord('"') and self._is_named(i):
+                        may_state = may_state or html[i - 1] == ord("e") or html[i + 2] == ord("M")
+                    i += 1
             while html[i] != ord(">"):
                 i += 1
             i += 1
+            if may_state:
+                stated.append(row)
             if row >= self.kind.shape[0]:
                 self._set_columns(np.concatenate([self.elements, self.elements], axis=1))
             self.kind[row] = kind
@@ -188,13 +196,6 @@ class Walk:
             self.first[row] = cython.cast(cython.int, block)
             self.last_of[row] = cython.cast(cython.int, block)
             self.flags[row] = 0
-            if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
-                may_state: cython.bint = False  # role="…", class="M…"
-                for k in range(begin, i - 2):
-                    if html[k] == ord("=") and self._is_named(k):
-                        may_state = may_state or html[k - 1] == ord("e") or html[k + 2] == ord("M")
-                if may_state:
-                    stated.append(row)
             if kind == at.KIND_OTHER or kind > at.KIND_INPUT:
                 self.stack[depth] = cython.cast(cython.int, row)
                 depth += 1
@@ -805,10 +806,11 @@ class Walk:
                     self._put(at.BR, 0, 0)
                     begin = i + 1
         else:
+            points = self.points
             n_dollars: cython.int = 0
             for i in range(begin, self.text_end[b]):
-                n_dollars += self.points[i] == ord("$")
-                if n_dollars == 2 or self.points[i] == ord("\\"):
+                n_dollars += points[i] == ord("$")
+                if n_dollars == 2 or points[i] == ord("\\"):
                     for a, end, value, display in self.page.formulas(begin, self.text_end[b]):
                         if value < 0:
                             self._put(at.TEXT, a, end)
