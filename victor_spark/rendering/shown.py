@@ -198,7 +198,7 @@ def cites(html: str) -> Iterator[tuple[int, int]]:
 
 def _signs(blocks: Blocks, kept: Bool) -> Iterator[int]:
     """Links that are a sign: to a heading, term or caption itself, or back from a footnote."""
-    rows = np.flatnonzero(kept & (blocks.text_end - blocks.text_start <= _LONGEST_SIGN))
+    (rows,) = (kept & (blocks.text_end - blocks.text_start <= _LONGEST_SIGN)).nonzero()
     begins = blocks.points.take(blocks.text_start[rows], mode="clip")
     for row in rows[_IS_SIGN.take(begins, mode="clip")].tolist():
         containers, sign = int(blocks.containers[row]), _text(blocks, row)

@@ -1258,9 +1258,11 @@ def in_lines(
 
 def places_of(characters: at.Bytes, points: at.UInts) -> list[int]:
     """The places in a text of any of some characters: `characters` has 1 for each of them, up to the last."""
-    n_points: Py_ssize_t = points.shape[0]
     n: Py_ssize_t = characters.shape[0]
-    return [i for i in range(n_points) if points[i] < n and characters[points[i]] != 0]
+    least: cython.uint = 0
+    while least < n and characters[least] == 0:
+        least += 1
+    return [i for i in range(points.shape[0]) if least <= points[i] < n and characters[points[i]] != 0]
 
 
 def has_word(name_words: at.UInts, wanted: at.UInts) -> cython.bint:
