@@ -23,13 +23,6 @@ _ALLOWED: Final = (
 )  # fmt: skip
 
 
-def attribute(tag: str, name: str) -> str:
-    """One attribute of a start tag of canonical HTML, "" where it has none."""
-    start = tag.find(f' {name}="') + len(name) + 3
-    value = tag[start : tag.find('"', start)] if start >= len(name) + 3 else ""
-    return unescape(value) if "&" in value else value
-
-
 class Links:
     """Resolves the addresses of a page; `in_source`: which of ELEMENTS the page's source has."""
 
@@ -170,7 +163,7 @@ def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
         return None
     page.shown_images[key] = page.last_image = row
     if kind_around == _A:
-        target = page.links.address(attribute(page.tag(around), "href"))
+        target = page.links.address(page.attribute(around, "href"))
         page.shown_images[target or key] = row  # a larger one that the link leads to
     return address, " ".join(alt.split())
 
@@ -222,12 +215,13 @@ def language(page: "Structure", row: int) -> str:
     while up >= 0 and len(rows) < 8 and page.size(up) <= most:
         rows.append(up)
         up = s.parent.item(up)
-    for tag in (tag for tag in map(page.tag, rows) if " " in tag):
+    for at in rows:
+        tag = page.tag(at)
         for found in (*_STATED.finditer(tag), *_LANGUAGE.finditer(tag)):
             name: str = found[1].lower()
             if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in KNOWN):
                 return name
-        for word in attribute(tag, "class").lower().split():
+        for word in page.attribute(at, "class").lower().split():
             if word in KNOWN:
                 return word
     return ""

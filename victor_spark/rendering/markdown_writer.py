@@ -31,7 +31,6 @@ _LINE_START = re.compile(
     r"(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
 )
 _ODD = re.compile(r"[<>\\`|()\x00-\x1f\x7f\s&](?:(?<!&)|(?=#|\w+;))")
-_PLAIN_ADDRESS = cython.declare(object, re.compile("[!-%'*-;=?-[\\]^_a-{}~]*"))
 _IN_ADDRESS = {c: f"%{ord(c):02X}" for c in " <>\\`|"} | {"(": "\\(", ")": "\\)", "&": "&amp;"}
 _MEANS = re.compile(
     r"[]*_[\\`~<&$](?:(?<![<&$])|(?<=<)(?=[A-Za-z/!?])|(?<=&)(?=#|[A-Za-z0-9]{1,32};)"
@@ -147,7 +146,6 @@ class Writer:
         self.next_number = number if first >= 0 else 0
         return "\n\n".join([*([("\n\n" if loose else "\n").join(shown)] if shown else []), *notes])
 
-    @cython.cfunc
     def continues(self, i: Py_ssize_t) -> cython.bint:
         """Whether a list goes on with the numbers of the last one."""
         return self.nodes[at.N_A, i] > 1 and self.nodes[at.N_A, i] == self.next_number
@@ -217,10 +215,7 @@ class Writer:
     def inline(self, i: Py_ssize_t) -> str:
         """The line of a paragraph or heading, with its breaks."""
         self.is_plain = True
-        end: Py_ssize_t = self.nodes[at.N_END, i]
-        line = self.line(i + 1, end).strip()
-        if self.is_plain and end == i + 2:  # one text
-            return line
+        line = self.line(i + 1, self.nodes[at.N_END, i]).strip()
         text = _SPACES.sub(" ", line) if "  " in line else line
         if self.is_plain:
             return text
@@ -350,9 +345,11 @@ def _escaped(text: str) -> str:
 
 def _address(address: str) -> str:
     """An address inside the parentheses of a link."""
-    if _PLAIN_ADDRESS.fullmatch(address):
-        return address
-    return _ODD.sub(lambda odd: _IN_ADDRESS.get(odd[0], ""), address)
+    return _ODD.sub(_in_address, address)
+
+
+def _in_address(odd: re.Match[str]) -> str:
+    return _IN_ADDRESS.get(odd[0], "")
 
 
 def _math(tex: str, display: cython.bint) -> str:

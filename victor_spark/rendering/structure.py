@@ -17,7 +17,6 @@ from victor_spark.kernels import code_points, views
 from victor_spark.kernels.assemble import is_wide
 from victor_spark.kernels.num import FIRST_WIDE
 from victor_spark.rendering import footnotes, formulas, links, num
-from victor_spark.rendering.links import attribute
 from victor_spark.rendering.num import KIND, N_END, N_OP, Elements
 from victor_spark.rendering.shown import assembled
 from victor_spark.rendering.walk import Walk, has_word
@@ -138,11 +137,11 @@ class Structure:
             *views(blocks.left_out.view(np.uint8), padded, self.sums),
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
-        # Of an element, by its row: its marks as bits, its start tag, its text, how many characters that
-        # has, the row after those inside, the cells of a table; and what shows all of it.
+        # Of an element, by its row: its marks as bits, its start tag, an attribute, its text, how many
+        # characters that has, the row after those inside, the cells of a table; and what shows all of it.
         walk = self._walk
         self.marks, self.tag, self.text_of, self.size = walk.marks, walk.tag, walk.text_of, walk.size
-        self.after, self.cells, self.keep = walk.after, walk.cells, walk.keep
+        self.after, self.cells, self.keep, self.attribute = walk.after, walk.cells, walk.keep, walk.attribute
         self.block_text, self.keeps_marked = walk.block_text, walk.keeps_marked
         elements, rows = walk.scan()
         self.s = Elements(*elements)
@@ -155,7 +154,7 @@ class Structure:
         has_roles = rows and len(role_words(self.blocks)) > 0
         for row in rows:
             tag = self.tag(row)
-            name = attribute(tag, "role") if has_roles else ""
+            name = self.attribute(row, "role") if has_roles else ""
             kind = KIND[_ROLES.get(name, "li" if _WORD in tag else "other")]
             if kind and tag.startswith(_WITHOUT_KIND):
                 if name == "heading":
@@ -196,10 +195,6 @@ class Structure:
             yield child
             child = int(self.nodes[N_END, child]) + 1
 
-    def holds(self, node: int, op: str) -> bool:
-        """Whether there is such a node in a node."""
-        return any(self.nodes[N_OP, child] == OP[op] for child in self.children(node))
-
     def leave_out(self, *, links: bool, images: bool, emphasis: bool) -> None:
         """Leaves out links (not their text), images or emphasis, as requested."""
         for names, wanted in (("link", links), ("image", images), ("strong em strike", emphasis)):
@@ -230,7 +225,7 @@ class Structure:
 
     def link(self, row: int) -> int:
         """The address of a link; -1: it leads nowhere."""
-        address = self.links.address(attribute(self.tag(row), "href"))
+        address = self.links.address(self.attribute(row, "href"))
         return -1 if address is None else self._add(address)
 
     def image(self, row: int) -> tuple[int, int, bool] | None:
@@ -245,7 +240,7 @@ class Structure:
         tag = self.tag(row)
         if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
             return None
-        tex = formulas.tidy(attribute(tag, "alt") or formulas.of_address(attribute(tag, "src")))
+        tex = formulas.tidy(self.attribute(row, "alt") or formulas.of_address(self.attribute(row, "src")))
         return (tex, "display" in tag) if tex else None
 
     def formula(self, row: int) -> tuple[int, bool] | None:
@@ -261,7 +256,7 @@ class Structure:
 
     def callout(self, row: int) -> int:
         """GitHub's name for the kind of notice that an element's classes name."""
-        words = re.findall(r"[a-z]+", attribute(self.tag(row), "class").lower())
+        words = re.findall(r"[a-z]+", self.attribute(row, "class").lower())
         known = [_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF]
         vague = "hint" in words or "information" in words  # names of all notices, on some sites
         return self._add(known[-vague] if known else "NOTE")
@@ -278,7 +273,7 @@ class Structure:
 
     def number(self, row: int, name: str, otherwise: int) -> int:
         """The number that an attribute of an element begins with."""
-        found = re.match(r"\d{1,9}", attribute(self.tag(row), name))
+        found = re.match(r"\d{1,9}", self.attribute(row, name))
         return int(found[0]) if found else otherwise
 
     def number_of_item(self, b: int, row: int) -> int:

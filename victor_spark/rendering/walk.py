@@ -5,6 +5,7 @@ escaped everywhere else. The walk calls `Structure` for elements that few pages 
 listings and images. Cython pure Python mode.
 """
 
+from html import unescape
 from typing import Any
 
 import cython
@@ -233,6 +234,13 @@ class Walk:
             else:
                 high = middle
         return low
+
+    def attribute(self, row: Py_ssize_t, name: str) -> str:
+        """One attribute of an element, "" where it has none."""
+        start = self.source.find(f' {name}="', self.begin[row], self.inner[row])
+        first = start + len(name) + 3
+        value = "" if start < 0 else self.source[first : self.source.find('"', first)]
+        return unescape(value) if "&" in value else value
 
     def text_of(self, row: Py_ssize_t) -> str:
         """The text of an element."""
@@ -563,12 +571,10 @@ class Walk:
             if self.last_of[cell] > self.first[cell] or self._count(cell, at.KIND_IMG, at.KIND_IMG):
                 filled.append(self.parent[cell])
         n_cells, n_rows, n_heads = len(rows), len(set(rows)), self._count(table, at.KIND_THEAD, at.KIND_THEAD)
-        if n_rows < 2:
-            return False
         if n_rows == n_cells and not (n_heads and self._count(table, at.KIND_TH, at.KIND_TH) == 1):
             return False  # one cell a row
-        if n_rows < n_cells and filled and len(set(filled)) == len(filled):
-            return False  # all cells but one in each row are empty
+        if n_rows < 2 or (n_rows < n_cells and filled and len(set(filled)) == len(filled)):
+            return False  # one row, or all cells but one in each row are empty
         n_inside = self._count(table, at.KIND_P, at.KIND_P) + self._count(table, at.KIND_LI, at.KIND_LI)
         headings = self._count(table, at.KIND_H1, at.KIND_H6)
         is_short = headings == 0 and n_inside <= 1.5 * n_cells and self.size(table) <= 250 * n_cells
@@ -782,7 +788,6 @@ class Walk:
                 self._put(at.SPACE, 0, 0)
         self.last = b
 
-    @cython.cfunc
     def _follows(self, b: cython.int) -> cython.bint:
         """Whether block `b` directly follows the last block shown: no white space, only left-out blocks."""
         i = self.last + 1
@@ -1080,7 +1085,6 @@ class Walk:
         self.line_end = begin
         self.is_bare = True
 
-    @cython.cfunc
     def _is_broken(self, position: cython.int) -> cython.bint:
         """Whether a block-level element begins or ends between the end of the current line and a position."""
         i: Py_ssize_t = self.line_end
@@ -1259,10 +1263,7 @@ def in_lines(
 def places_of(characters: at.Bytes, points: at.UInts) -> list[int]:
     """The places in a text of any of some characters: `characters` has 1 for each of them, up to the last."""
     n: Py_ssize_t = characters.shape[0]
-    least: cython.uint = 0
-    while least < n and characters[least] == 0:
-        least += 1
-    return [i for i in range(points.shape[0]) if least <= points[i] < n and characters[points[i]] != 0]
+    return [i for i in range(points.shape[0]) if points[i] < n and characters[points[i]] != 0]
 
 
 def has_word(name_words: at.UInts, wanted: at.UInts) -> cython.bint:
