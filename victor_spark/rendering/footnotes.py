@@ -20,7 +20,7 @@ _LABEL: Final = re.compile(r"[\[(]?\s*(\d{1,4}|[*†‡§¶]+|[a-zA-Z]|[ivx]{1,5
 _SIGN: Final = re.compile(r"[\[(]?\s*(?:\d{1,4}|[*†‡§¶]+)\s*[\])]?\.?")
 """A label that is no word."""
 _BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)
-_IDS: Final = re.compile(r'<(?:[^<>]*? )(?:id|name)="([^"]+)"')
+_IDS: Final = re.compile(r'<[^ <>]*+(?: (?!(?:id|name)="[^"])[^ <>]*+)*+ (?:id|name)="([^"]+)"')
 _FRAGMENT: Final = re.compile(r' href="[^"#]*#([^"]+)"')
 _NOTE_ADDRESS: Final = re.compile(
     r'="[^"#]*#(?:[^"]*(?:fn|ftn|note|cite|ref|bib)|(?:B|R|CR|bb?)\d+")|="[^"]*(?:footnote|noteref)|javascript:',

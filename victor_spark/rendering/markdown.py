@@ -29,7 +29,7 @@ def markdown(page: Structure, title: str | None) -> str:
 def _title(page: Structure, title: str | None) -> int | None:
     """The node of the heading that repeats the page's title, if there is one."""
     for node in islice(page.children(-1), 12 if title else 0):
-        if title and page.nodes[N_OP, node] == OP["heading"] and page.nodes[N_A, node] <= 2:
+        if title and page.nodes.item(N_OP, node) == OP["heading"] and page.nodes.item(N_A, node) <= 2:
             if len(text := page.words(node).lower()) < 2:
                 return None
             before, found, after = " ".join(title.lower().split()).partition(text)

@@ -345,11 +345,7 @@ def _escaped(text: str) -> str:
 
 def _address(address: str) -> str:
     """An address inside the parentheses of a link."""
-    return _ODD.sub(_in_address, address)
-
-
-def _in_address(odd: re.Match[str]) -> str:
-    return _IN_ADDRESS.get(odd[0], "")
+    return _ODD.sub(lambda odd: _IN_ADDRESS.get(odd[0], ""), address)
 
 
 def _math(tex: str, display: cython.bint) -> str:

@@ -190,10 +190,10 @@ class Structure:
 
     def children(self, node: int) -> Iterator[int]:
         """The nodes in a node (-1: the page)."""
-        child, end = node + 1, self.nodes.shape[1] if node < 0 else int(self.nodes[N_END, node])
+        child, end = node + 1, self.nodes.shape[1] if node < 0 else self.nodes.item(N_END, node)
         while child < end:
             yield child
-            child = int(self.nodes[N_END, child]) + 1
+            child = self.nodes.item(N_END, child) + 1
 
     def leave_out(self, *, links: bool, images: bool, emphasis: bool) -> None:
         """Leaves out links (not their text), images or emphasis, as requested."""
@@ -306,11 +306,6 @@ class Structure:
         rows = self._rows[group]
         left = max(len(rows) - int(np.searchsorted(rows, own)), 1)
         return across, min(down or left, left)
-
-    def box(self, row: int) -> int:
-        """The state of a check box: 1 open, 2 checked; 0: it is another input."""
-        tag = self.tag(row)
-        return (2 if " checked" in tag else 1) if 'type="checkbox"' in tag else 0
 
     def note(self, row: int) -> tuple[int, int, int]:
         """The label of a footnote, the element whose end is its own, and where its text begins."""

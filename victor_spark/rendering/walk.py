@@ -534,8 +534,6 @@ class Walk:
                     found.append(row)
         return found if any_ else []
 
-    # --- tables ----------------------------------------------------------------------------------------
-
     def cells(self, table: Py_ssize_t) -> list[int]:
         """The rows of a table's cells, without those of tables in them."""
         found: list[int] = []
@@ -639,8 +637,6 @@ class Walk:
             (kind == at.KIND_OTHER or kind > at.KIND_INPUT) and (self.marks(row) & at.MARK_MATH) != 0
         )
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _put(self, op: cython.int, a: cython.int, b: cython.int) -> Py_ssize_t:
         """Adds a node and returns its row."""
         row: Py_ssize_t = self.n
@@ -663,7 +659,6 @@ class Walk:
             close = self._put(at.CLOSE, cython.cast(cython.int, node), 0)
             self.nodes[at.N_END, node] = cython.cast(cython.int, close)
 
-    @cython.cfunc
     def _op(self) -> cython.int:
         """The kind of the innermost container."""
         return self.frames[at.F_OP, self.top] if self.top >= 0 else at.ROOT
@@ -944,7 +939,7 @@ class Walk:
             if i < self.n_elements and self.kind[i] == at.KIND_INPUT:
                 begin = self.begin[i]
                 if begin < self.stop[row] and begin < self.inner[row] + _LONGEST_BEFORE_BOX:
-                    state = self.page.box(i)
+                    state = (2 if " checked" in self.tag(i) else 1) if 'type="checkbox"' in self.tag(i) else 0
                 break
         is_bare = self.inner[row] - self.begin[row] <= _LONGEST_BARE_TAG
         number: cython.int = -1 if is_bare else self.page.number(row, "value", -1)
