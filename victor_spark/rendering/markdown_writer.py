@@ -261,7 +261,7 @@ class Writer:
                 parts.append(_BREAK)
             elif kind == at.IMAGE:
                 address, alt = self.values[value]
-                parts.append(f"{_MARK}[{_escaped(alt)}]({_address(address)})")
+                parts.append(f"{_MARK}[{_escaped(alt) if alt else ''}]({_address(address)})")
             elif kind == at.MATH:
                 begins = not parts or not _NOT_BEFORE_FORMULA.search(parts[len(parts) - 1])
                 tex = _math(self.values[value], self.nodes[at.N_B, i])

@@ -230,14 +230,15 @@ class Structure:
 
     def image(self, row: int) -> tuple[int, int, bool] | None:
         """An image, or the formula that it shows; None: it shows nothing."""
-        if (formula := self.formula_of_image(row)) is not None:
+        tag = self.tag(row)
+        if (formula := self.formula_of_image(row, tag)) is not None:
             return OP["math"], self._add(formula[0]), formula[1]
-        found = links.image(self, row, self.tag(row))
+        found = links.image(self, row, tag)
         return None if found is None else (OP["image"], self._add(found), False)
 
-    def formula_of_image(self, row: int) -> tuple[str, bool] | None:
+    def formula_of_image(self, row: int, tag: str = "") -> tuple[str, bool] | None:
         """The LaTeX of the formula that an image shows, and whether it stands by itself."""
-        tag = self.tag(row)
+        tag = tag or self.tag(row)
         if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
             return None
         tex = formulas.tidy(self.attribute(row, "alt") or formulas.of_address(self.attribute(row, "src")))

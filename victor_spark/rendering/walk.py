@@ -271,22 +271,23 @@ class Walk:
                 continue
             named = self._is_named(i)
             i += 2
+            while not named and i < end and html[i] != ord('"'):
+                i += 1
             name = word = at.FNV_SEED
             while i < end and html[i] != ord('"'):
-                if named:
-                    c: cython.uint = html[i]
-                    if ord("A") <= c <= ord("Z"):
-                        c |= at.SMALL
-                    if (ord("a") <= c <= ord("z")) or ord("0") <= c <= ord("9"):
-                        word = at.hashed(word, c)
-                    elif word != at.FNV_SEED:
-                        found |= self._of_word(word)
-                        word = at.FNV_SEED
-                    if c <= ord(" "):
-                        found |= self._of_word(at.hashed(name, ord(" ")))
-                        name = at.FNV_SEED
-                    else:
-                        name = at.hashed(name, c)
+                c: cython.uint = html[i]
+                if ord("A") <= c <= ord("Z"):
+                    c |= at.SMALL
+                if (ord("a") <= c <= ord("z")) or ord("0") <= c <= ord("9"):
+                    word = at.hashed(word, c)
+                elif word != at.FNV_SEED:
+                    found |= self._of_word(word)
+                    word = at.FNV_SEED
+                if c <= ord(" "):
+                    found |= self._of_word(at.hashed(name, ord(" ")))
+                    name = at.FNV_SEED
+                else:
+                    name = at.hashed(name, c)
                 i += 1
             if named:
                 found |= self._of_word(word) | self._of_word(at.hashed(name, ord(" ")))
