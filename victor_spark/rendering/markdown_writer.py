@@ -441,7 +441,6 @@ def _wrong_marks(text: str) -> set[int]:
     return wrong | {partner[place] for place in wrong if place in partner}
 
 
-@cython.cfunc
 def _is_read(outside: cython.int, inside: cython.int) -> cython.bint:
     """Whether a parser reads a mark between two places as one of the emphasis that it begins or ends."""
     return inside > 1 or (inside > 0 and outside < 2)

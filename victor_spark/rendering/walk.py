@@ -462,7 +462,6 @@ class Walk:
         kind = self.kind[after] if after < self.n_elements else at.KIND_OTHER
         return at.KIND_UL <= kind <= at.KIND_TABLE or self.white_space[b] == at.WHITE_CODE
 
-    @cython.cfunc
     def _up(self, row: Py_ssize_t, size: cython.int) -> Py_ssize_t:
         """The nearest of an element and its ancestors whose text does not have this size."""
         climbed: cython.int = 0
@@ -547,7 +546,6 @@ class Walk:
                 found.append(row)
         return found
 
-    @cython.cfunc
     def _count(self, row: Py_ssize_t, first: cython.int, last: cython.int) -> cython.int:
         """How many elements of the kinds from `first` to `last` are inside an element."""
         found: cython.int = 0
