@@ -3,7 +3,7 @@
 python -m research.studies ablation  --data PAGES
 python -m research.studies curve     --data PAGES
 python -m research.studies languages --data PAGES --languages el pl
-python -m research.studies sets      --data PAGES --older --features victor-2 --results DIR
+python -m research.studies sets      --data PAGES
 
 ablation  without each group of features, and each stage alone, on the first of the folds
 curve     from 10, 25, 50 and 100 % of the sites outside of that fold
@@ -200,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Trains what is missing and writes the results."""
     options = _parser().parse_args(arguments)
     try:
-        pages = trials.labelled(options.data, older=options.older)
+        pages = trials.labelled(options.data)
         for study in options.study:
             store = _Store(options.results / f"{study}.json", again=options.again)
             STUDIES[study](pages, store, options)
@@ -229,7 +229,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("study", nargs="+", choices=sorted(STUDIES), help="one or more studies")
     parser.add_argument("--data", metavar="DIR", type=Path, required=True, help="the annotated pages")
-    parser.add_argument("--older", action="store_true", help="without the newer sets in more/, beside --data")
     parser.add_argument(
         "--results",
         metavar="DIR",

@@ -77,10 +77,10 @@ class Trial:
     tested: Sequence[int]
 
 
-def labelled(directory: Path, *, older: bool = False) -> list[LabelledPage]:
-    """All usable pages, or those of the older sets, in the order of `victor train crf`: the same folds."""
+def labelled(directory: Path) -> list[LabelledPage]:
+    """All usable pages in the order of `victor train crf`: the same folds."""
     pages: list[LabelledPage] = []
-    for name, path in (gold.find(directory) if older else sample.files(directory)).items():
+    for name, path in sample.files(directory).items():
         usable = [page for page in gold.read(path) if gold.usable(page)]
         pages += map(labelling.label, track(usable, f"labelling {name}", len(usable)))
     return pages

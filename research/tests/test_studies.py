@@ -64,9 +64,7 @@ def test_a_study_of_sets_needs_several_and_features_that_know_origins(
     assert "needs several of them, and features that know origins" in capsys.readouterr().err
 
 
-def test_the_newer_sets_are_studied_unless_only_the_older_ones_are_asked_for(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_newer_sets_are_studied_too(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "SHARES", (1.0,))
     pages, more = tmp_path / "pages", tmp_path / "more"
     for directory, name in ((pages, "news"), (more, "aed"), (more, "other")):
@@ -74,10 +72,9 @@ def test_the_newer_sets_are_studied_unless_only_the_older_ones_are_asked_for(
         text = (data / "news.jsonl").read_text()
         (directory / f"{name}.jsonl").write_text(text.replace('"news"', f'"{name}"'))
     words = ("curve", "--data", str(pages), "--results", str(tmp_path), "--again")
-    for extra, sets in ((), {"news", "aed"}), (("--older",), {"news"}):
-        assert run(*words, *extra) == 0
-        found = json.loads((tmp_path / "curve.json").read_text())
-        assert set(found["100% of the sites"]["sets"]) == sets
+    assert run(*words) == 0
+    found = json.loads((tmp_path / "curve.json").read_text())
+    assert set(found["100% of the sites"]["sets"]) == {"news", "aed"}
 
 
 def test_every_feature_but_the_guess_is_in_one_group() -> None:
