@@ -371,10 +371,20 @@ def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> 
             "```\nf(1);\n  g();\n```",
         ),
         ("<p class=fragment>A step\nof slides.</p>", "A step of slides."),
+        (
+            "<pre><span class=gp>$ </span>ls\n<span class=go>a</span>\n<span class=c># b</span></pre>",
+            "```\n$ ls\na\n# b\n```",
+        ),
     ],
 )
 def test_code_as_highlighters_and_generators_write_it(source: str, expected: str) -> None:
     assert md(f"{LINE}{source}").removeprefix("The ferry left at noon.\n\n") == expected
+
+
+def test_code_has_the_language_that_it_states_itself_not_that_of_what_is_around_it() -> None:
+    code = "<div class=CodeBlock><div><p>1<p>2<p>3</div><pre class=language-sh>ls\ncd</pre></div>"
+    page = document(f"<div class=markdown>{code}</div>", ["1", "2", "3"])
+    assert page.render("markdown") == "```sh\nls\ncd\n```"
 
 
 def test_numbers_of_lines_that_nobody_can_copy_are_no_code() -> None:

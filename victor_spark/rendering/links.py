@@ -9,7 +9,7 @@ from urllib.parse import urljoin, urlsplit
 
 from victor_html.elements import ELEMENTS
 from victor_spark.blocks import UInt8
-from victor_spark.rendering.num import KINDS
+from victor_spark.rendering.num import KIND
 
 if TYPE_CHECKING:
     from victor_spark.rendering.structure import Structure
@@ -135,7 +135,7 @@ _SMALLEST: Final = 33
 _THINNEST: Final = 6
 """Pixels: images with smaller sides, or with a thinner one and no text, are icons, lines and spacers."""
 _SIZE: Final = re.compile(r"\s*(\d{1,6})(?:\.\d*)?(?:px|\s*$)")
-_A, _NOSCRIPT, _PICTURE = map(KINDS.index, ("a", "noscript", "picture"))
+_A, _NOSCRIPT, _PICTURE = (KIND[name] for name in ("a", "noscript", "picture"))
 _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d*)?)[wxh])?\s*(?:,|$)")
 
 
@@ -209,7 +209,7 @@ _STATED: Final = re.compile(r' (?:data-(?:code-|enlighter-)?lang(?:uage)?|lang)=
 _NO_LANGUAGE: Final = frozenset(
     "code plaintext plain text none nohighlight txt auto block wrapper container box body toolbar content"
     " table line lines numbers highlight highlighter rouge wrap example snippet view panel numberlines hljs"
-    " undefined default".split()
+    " undefined default generic".split()
 )
 KNOWN: Final = frozenset(
     "python py javascript js typescript ts java c cpp csharp cs go rust ruby php bash sh shell zsh console"
@@ -233,7 +233,8 @@ def language(page: "Structure", row: int) -> str:
             name: str = found[1].lower()
             if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in KNOWN):
                 return name
-        for word in attributes(tag).get("class", "").lower().split():
-            if word in KNOWN:
-                return word
+        if s.kind[at] != KIND["other"]:  # words of a highlighter's `span` are kinds of tokens
+            for word in attribute(tag, "class").lower().split():
+                if word in KNOWN and (word != "markdown" or s.kind[at] != KIND["block"]):
+                    return word
     return ""

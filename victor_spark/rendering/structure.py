@@ -407,8 +407,8 @@ class Structure:
 
     def _language(self, row: int) -> str:
         """The language that a listing states, or one of two `pre` in it: those of numbers and of code."""
-        inside = np.flatnonzero(self.s.kind[row + 1 : self.s.after(row)] == KIND["pre"])[:2] + row + 1
-        return next(filter(None, (links.language(self, at) for at in (row, *inside.tolist()))), "")
+        inside = np.flatnonzero(self.s.kind[row:self.s.after(row)] == KIND["pre"])[:2] + row
+        return next(filter(None, (links.language(self, at) for at in (*inside.tolist(), row))), "")
 
     def listing(self, row: int, one: int, in_cell: bool) -> int | None:
         """The listing of an element (-1: an empty one); None if it is none, -2 if it is code inside a line.
