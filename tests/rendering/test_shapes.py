@@ -119,6 +119,13 @@ def test_references_to_a_bibliography_have_their_own_numbers() -> None:
     assert document(source).render("markdown") == ("See \\[[^7], [^2]\\].\n\n[^2]: Two.\n\n[^7]: Seven.")
 
 
+def test_years_that_lead_to_a_bibliography_are_text_and_names_of_groups_of_notes_are_labels() -> None:
+    source = "<p>So it is (Kos, <a href=#bib.b1>2001</a>).</p><ul><li id=bib.b1>Kos (2001): Tides.</ul>"
+    assert document(source).render("markdown") == "So it is (Kos, 2001).\n\n- Kos (2001): Tides."
+    source = "<p>One<sup><a href=#n1>[<i>note 1</i>]</a></sup>.</p><ol><li id=n1>In calm weather.</ol>"
+    assert document(source).render("markdown") == "One[^1].\n\n[^1]: In calm weather."
+
+
 def test_the_text_after_a_note_that_begins_with_a_quotation_is_shown() -> None:
     source = "<p>See<sup><a href=#n>1</a></sup>.</p><p id=n><q>Calm</q> sea.</p><p>The rest.</p>"
     assert document(source).render("markdown").endswith("[^1]: “Calm” sea.\n\nThe rest.")
