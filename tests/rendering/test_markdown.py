@@ -256,6 +256,18 @@ def test_the_label_of_an_equation_is_its_tag() -> None:
     assert md(f"{LINE}<div class=math>{label}\\[x = 1\\]</div>").endswith("$$\nx = 1 \\tag{3}\n$$")
 
 
+def test_a_table_in_which_latexml_puts_equations_is_a_formula_with_its_label() -> None:
+    cell = "<td class=ltx_eqn_cell><math alttext='{}'><mi>a</mi></math></td>".format
+    label = "<td><span class='ltx_tag ltx_tag_equation'>(2)</span></td>"
+    row = f"<tr class=ltx_eqn_row>{cell('a')}{cell('=b_1')}"
+    table = "<table class='ltx_equation ltx_eqn_table'>{}</table>".format
+    assert md(f"{LINE}{table(row + label)}").endswith("noon.\n\n$$\na =b_1 \\tag{2}\n$$")
+    assert md(f"{LINE}{table(row + row)}").endswith(
+        "$$\n\\begin{aligned}a & =b_1 \\\\ a & =b_1\\end{aligned}\n$$"
+    )
+    assert md(f"{LINE}{table('<tr><td>a<td>b')}").endswith("noon.\n\na\n\nb")
+
+
 def test_names_of_highlighters_are_no_languages() -> None:
     assert md("<pre class='prism-code language-go'><code>a := 1\nb()</code></pre>").startswith("```go\n")
 
@@ -307,6 +319,11 @@ def test_a_heading_whose_section_has_kept_text_is_shown() -> None:
         ("<span class=MathJax_SVG data-mathml='&lt;math>&lt;mi>a&lt;/mi>&lt;/math>'></span>", "$a$"),
         ("<mml:math><mml:msup><mml:mi>r</mml:mi><mml:mn>2</mml:mn></mml:msup></mml:math>", "$r^{2}$"),
         ("<span class=ztext-math data-tex='v_{1}'>v_{1}</span>", "$v_{1}$"),
+        ("<math alttext='\\displaystyle a_b'><mi>a</mi></math>", "$a_b$"),
+        ("<span class='math inline'>a_b</span>", "$a_b$"),
+        ("<code class='math math-inline' data-math-style=inline>b^2</code>", "$b^2$"),
+        ("<span class=math>d = 14</span>", "d = 14"),
+        ("<span class=math>names of harbour_office</span>", "names of harbour\\_office"),
         (
             "\\begin{align*}a_1 &amp;= \\begin{pmatrix}1\\end{pmatrix}\\end{align*}",
             "$$\\begin{align*}a_1 &= \\begin{pmatrix}1\\end{pmatrix}\\end{align*}$$",

@@ -27,7 +27,9 @@ _DISPLAY: Final = re.compile(
 )
 _EQUATION_LABEL: Final = re.compile(r'<span class="eqno">([^<>]{0,40})(?:<a(?= )[^<>]*>[^<>]*</a>)?</span>')
 """The label of an equation, as Sphinx writes it beside the delimiters."""
-_STYLED: Final = re.compile(r"\{\s*\\(?:display|text)style\s*(.*)\}", re.DOTALL)
+_STYLED: Final = re.compile(
+    r"\{\s*\\(?:display|text)style\s*(.*)\}|\\displaystyle(?![a-zA-Z])\s*(.*)", re.DOTALL
+)
 _MAX_FORMULA: Final = 20_000
 """The most characters of the markup of a formula."""
 
@@ -40,6 +42,9 @@ def latex(markup: str) -> tuple[str, bool] | None:
     tag = markup[: markup.find(">") + 1]
     if stated := _EXPRESSION.search(tag):
         return tidy(unescape(stated[1]).replace("\\\\", "\\")), True
+    if "ltx_eqn_table" in tag:
+        tex = _of_rows(markup[: _MAX_FORMULA * 20])
+        return (tex, True) if tex else None
     own = _ATTRIBUTE.search(tag)
     if own is None and len(markup) > _MAX_FORMULA * 20:
         return None
@@ -48,7 +53,7 @@ def latex(markup: str) -> tuple[str, bool] | None:
     if found is not None:
         if own is None and _ANNOTATION.search(markup, found.end()):
             return None  # more than one formula
-        tex: str = unescape(found[1])
+        tex = unescape(found[1])
     elif len(maths := _MATH.findall(markup)) == 1 and "<math" not in maths[0][1:]:
         stated = _ATTRIBUTE.search(maths[0][: maths[0].find(">") + 1]) or _ATTRIBUTE.search(markup)
         tex = unescape(stated[1]) if stated else of_mathml(maths[0])
@@ -59,17 +64,41 @@ def latex(markup: str) -> tuple[str, bool] | None:
     elif stated := _IN_ATTRIBUTE.search(markup):
         tex = of_mathml(unescape(stated[1]))
     elif "<" not in (text := markup[len(tag) : markup.rfind("</")]) or text.count("<") < 3:
-        inside = _DELIMITED.fullmatch(unescape(re.sub("<[^>]*>", "", text)).strip())
-        if inside is None:
+        tex = unescape(re.sub("<[^>]*>", "", text)).strip()
+        if inside := _DELIMITED.fullmatch(tex):
+            is_display = is_display or inside.lastindex in (2, 3)
+            tex = inside[inside.lastindex or 0]
+        elif _OF_LATEX.search(tag) is None or _LATEX.search(tex) is None or _WORDS.search(tex):
             return None
-        is_display = is_display or inside.lastindex in (2, 3)
-        tex = inside[inside.lastindex or 0]
+        else:
+            is_display = is_display or not tag.startswith(("<span", "<code"))
     else:
         return None
     tex = tidy(tex)
     if tex and len(labels) == 1:
         tex = f"{tex} \\tag{{{labels[0].strip(' ()')}}}"
     return (tex, is_display) if tex else None
+
+
+_OF_LATEX: Final = re.compile(r' class="(?:[^"]* )?math[" ]')
+_LATEX: Final = re.compile(r"[\\^_]")
+_WORDS: Final = re.compile(r"(?<![\\{a-z])[a-z]{3,} [a-z]{2,}")
+"""Text without delimiters in an element with this class is LaTeX if it has such
+signs, and no words of prose."""
+
+
+def _of_rows(markup: str) -> str:
+    """LaTeX of the table in which LaTeXML puts equations: a row is a line, with its label."""
+    rows = [row for row in markup.split("<tr")[1:] if _ATTRIBUTE.search(row)]
+    lines = []
+    for row in rows:
+        line = (" & " if len(rows) > 1 else " ").join(map(tidy, map(unescape, _ATTRIBUTE.findall(row))))
+        label = _LABEL_IN_ROW.search(row)
+        lines.append(f"{line} \\tag{{{label[1]}}}" if label else line)
+    return _element("mtable", "", lines) if lines else ""
+
+
+_LABEL_IN_ROW: Final = re.compile(r'class="ltx_tag ltx_tag_equation[^>]*>\(?([^<()]{1,20})\)?<')
 
 
 def of_address(address: str) -> str:
@@ -96,7 +125,7 @@ def tidy(tex: str) -> str:
     if (inside := _DELIMITED.fullmatch(tex)) and "$" not in (text := inside[inside.lastindex or 0]):
         tex = text.strip()
     if styled := _STYLED.fullmatch(tex):
-        tex = styled[1].strip()
+        tex = styled[styled.lastindex or 0].strip()
     return re.sub(r"\n\s*\n+", "\n", tex.replace("$$", "").strip())
 
 

@@ -42,7 +42,7 @@ _WORDS: Final = {
     "math": "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,"
     "math ,math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
     "mjpage ,latex-rendered ,inline-math ,display-math ,math-container ,mathml ,equation ,"
-    "ztext-math ",
+    "ztext-math ,ltx_eqn_table ",
     "callout": "admonition ,theme-admonition ,callout ,alert ,markdown-alert ,custom-block ,bs-callout ,"
     "hint ,notice ,admonitionblock ,td-alert ,docs-callout ,message-box ,notecard ,starlight-aside ,"
     "confluence-information-macro ,nextra-callout ,book-hint ,kg-callout-card ",
