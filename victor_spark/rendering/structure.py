@@ -56,9 +56,10 @@ _WORDS: Final = {
     "anchor": "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
     "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ,top-link ",
     "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ,jp-inputprompt ,jp-outputprompt ,"
-    "input_prompt ,output_prompt ,line-numbers-wrapper ",
+    "input_prompt ,output_prompt ,line-numbers-wrapper ,viewcode-link ,margin-toggle ",
     "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
     "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
+    "notice": "note ,tip ,important ,warning ,caution ,danger ",
 }
 """Marks by words of class, role and id; a word with a space after it must be the whole name."""
 
@@ -314,8 +315,17 @@ class Structure:
             yield start + a, start + b, -1 if tex is None else self._add(tex), display
 
     def callout(self, row: int) -> int:
-        """GitHub's name for the kind of notice that an element's classes name."""
-        words = re.findall(r"[a-z]+", attribute(self.tag(row), "class").lower())
+        """GitHub's name for the kind of notice that an element names; -1: it is none.
+
+        An element named as none but for its kind begins with the name of that, or is `details`.
+        """
+        tag = self.tag(row)
+        stated = f"{attribute(tag, 'data-callout')} {attribute(tag, 'class')}"
+        words = re.findall(r"[a-z]+", stated.lower())
+        if not self.marks(row) & MARK["callout"] and self.s.kind[row] != KIND["details"]:
+            begin = self.block_text(int(self.s.first[row])).strip(" :").lower()
+            if begin not in words or begin not in _CALLOUT_OF:
+                return -1
         known = [_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF]
         vague = "hint" in words or "information" in words  # names of all notices, on some sites
         return self._add(known[-vague] if known else "NOTE")
@@ -407,7 +417,7 @@ class Structure:
 
     def _language(self, row: int) -> str:
         """The language that a listing states, or one of two `pre` in it: those of numbers and of code."""
-        inside = np.flatnonzero(self.s.kind[row:self.s.after(row)] == KIND["pre"])[:2] + row
+        inside = np.flatnonzero(self.s.kind[row : self.s.after(row)] == KIND["pre"])[:2] + row
         return next(filter(None, (links.language(self, at) for at in (*inside.tolist(), row))), "")
 
     def listing(self, row: int, one: int, in_cell: bool) -> int | None:

@@ -36,9 +36,7 @@ _TABLE_RATIO = cython.declare(cython.double, 1.0 / 3.0)  # in a data table, or a
 _APART_RATIO = cython.declare(cython.double, 0.9)  # around an image that no kept block is beside
 _ENDS_RATIO = cython.declare(cython.double, 0.75)  # in a paragraph whose ends are completed, too
 _BULLETS = "•·◦▪●○■‣⁃"
-_MARKS_VISITED = cython.declare(  # an element without a kind is visited for these, and as a notice
-    cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR
-)
+_MARKS_NOT_VISITED = cython.declare(cython.int, at.MARK_BLOCK | at.MARK_NOTES | at.MARK_PICTURE)
 
 
 @cython.final
@@ -544,7 +542,7 @@ class Walk:
         first = self.first[row]
         if self._has_kept(row):
             if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
-                return (self.marks(row) & (_MARKS_VISITED | at.MARK_CALLOUT)) != 0
+                return (self.marks(row) & ~_MARKS_NOT_VISITED) != 0
             return kind != at.KIND_THEAD and kind != at.KIND_PICTURE and kind != at.KIND_NOSCRIPT
         if kind == at.KIND_TD or kind == at.KIND_TH:  # empty ones, too
             around = self.parent[row]
@@ -827,19 +825,27 @@ class Walk:
         elif kind == at.KIND_TABLE:
             self._add_table(row)
         elif at.KIND_QUOTE <= kind <= at.KIND_SUMMARY or kind == at.KIND_CAPTION:
-            if kind == at.KIND_FIGURE and marks & at.MARK_CALLOUT:
-                self._open(at.CALLOUT, self.page.callout(row), 0, row)
-                return
-            self._open(at.CAPTION if kind == at.KIND_CAPTION else at.QUOTE + kind - at.KIND_QUOTE, 0, 0, row)
+            into = at.CAPTION if kind == at.KIND_CAPTION else at.QUOTE + kind - at.KIND_QUOTE
+            into = at.TITLE if kind == at.KIND_SUMMARY and op == at.CALLOUT else into
+            if not self._add_callout(row, kind, marks):
+                self._open(into, 0, 0, row)
         elif kind == at.KIND_HR:
             self._end_line()
             if op == at.ROOT or op == at.QUOTE or op == at.CALLOUT:
                 self._put(at.HR, 0, 0)
-        elif marks & at.MARK_CALLOUT:
-            if op != at.CALLOUT:
-                self._open(at.CALLOUT, self.page.callout(row), 0, row)
+        elif self._add_callout(row, kind, marks):
+            return
         elif marks & at.MARK_TITLE and op == at.CALLOUT and self.n == self.frames[at.F_NODE, self.top] + 1:
             self._open(at.TITLE, 0, 0, row)
+
+    def _add_callout(self, row: Py_ssize_t, kind: cython.int, marks: cython.int) -> cython.bint:
+        """Adds an element as a notice if it is named so; returns whether it did, or is in one."""
+        if kind != at.KIND_BLOCK:
+            marks &= at.MARK_NOTICE if kind == at.KIND_DETAILS else at.MARK_CALLOUT
+        if not marks & (at.MARK_CALLOUT | at.MARK_NOTICE) or self._op() == at.CALLOUT:
+            return marks & at.MARK_CALLOUT != 0
+        value = self.page.callout(row)
+        return value >= 0 and self._open(at.CALLOUT, value, 0, row)
 
     def _add_item(self, row: Py_ssize_t) -> cython.void:
         op = self._op()
