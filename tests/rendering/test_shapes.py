@@ -42,6 +42,12 @@ def test_code_of_editors_and_of_lines_with_breaks_is_a_listing(markup: str) -> N
     assert shown.startswith("```python" if "ython" in markup else "```\n")
 
 
+def test_a_formula_without_text_is_apart_from_the_word_behind_it() -> None:
+    formula = "<mjx-container data-latex='a_b'><svg></svg></mjx-container>"
+    page = document(f"<p>The level {formula} rises, and {formula}.")
+    assert page.render("markdown") == "The level $a_b$ rises, and $a_b$."
+
+
 def test_code_with_a_break_inside_a_sentence_stays_there() -> None:
     assert document("<p>so <code>a<br>b</code> is").render("markdown") == "so `a b` is"
 

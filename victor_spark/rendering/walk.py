@@ -1028,8 +1028,11 @@ class Walk:
             return
         self._begin_without_text(row)
         self._put(op, value, display)
-        i = self.inner[row]
-        if i < self.html.shape[0] and self.html[i] <= ord(" "):
+        self._add_space(row, self.inner[row])
+
+    def _add_space(self, row: Py_ssize_t, after: Py_ssize_t) -> cython.void:
+        """Adds the space after an element without text, such as an image, that ends at `after`."""
+        if after < self.html.shape[0] and self.html[after] <= ord(" "):
             self._put(at.SPACE, 0, 0)
             self.last = self.first[row]
 
@@ -1066,6 +1069,8 @@ class Walk:
             else:
                 self._begin_without_text(row)
             self._put(at.MATH, value, display)
+            if last == first:
+                self._add_space(row, self.source.find(">", end) + 1)
         self.skip = end
         self.last = last - 1 if last > first else self.last
         return True
