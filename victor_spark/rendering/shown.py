@@ -45,7 +45,7 @@ _HIDING: Final = re.compile(
     r"<(span|a|b|i|em|strong|small|font|sup|sub|abbr|label|td|th|tr)(?= )(?![^>]*(?:[nN]ote|math))"
     r"(?=[^>]*>\s*([^\W\d_])?)[^>]* "
     r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*display\s*:\s*none\b|class="mw-editsection"'
-    r'|class="(?![^"]*not-sr-only)(?:[^"]* )?(?:sr-only|visually-?hidden|u-sronly)[ "](?(2)|(?!)))[^>]*>',
+    r'|(class="(?![^"]*not-sr-only)(?:[^"]* )?(?:sr-only|visually-?hidden|u-sronly)[ "])(?(2)|(?!)))[^>]*>',
     re.IGNORECASE,
 )
 _LONGEST_HIDING: Final = 2000
@@ -236,7 +236,9 @@ def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int
             if found := _HIDING.match(html, at):
                 end = _end(html, found)
                 until = max(row + 1, first_from(blocks.start, end))
-                yield row, until, at, end
+                cell = blocks.td_group
+                if not found[3] or cell[row] in (0, *cell[row - 1 : row], *cell[until : until + 1]):
+                    yield row, until, at, end  # not the only words of a cell, which may explain a picture
                 break
             between = html[html.find(">", at) + 1 : start].lstrip()
             if html[at + 1] == "/" or (between and between[0] != "<"):
