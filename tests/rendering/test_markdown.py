@@ -302,6 +302,9 @@ def test_a_heading_whose_section_has_kept_text_is_shown() -> None:
             "$x^{2}$",
         ),
         ("<img class=latex alt='\\sum_i i' src=/f.png>", r"$\sum_i i$"),
+        ("<img alt='$x^2$' src=img1.png width=18 height=12>", "$x^2$"),
+        ("<img alt='\\begin{displaymath}\na=1\n\\end{displaymath}' src=img2.png>", "$$a=1$$"),
+        ("<img alt='from $5 to $9' src=/a.png>", "![from $5 to $9](/a.png)"),
         (
             (
                 "<span class=mwe-math-element><math alttext='{\\displaystyle a^{2}}'><mi>a</mi></math>"

@@ -20,7 +20,10 @@ _ANNOTATION: Final = re.compile(
 _MATH: Final = re.compile(r"<(?:mml:)?math(?=[ >])[^>]*>.*?</(?:mml:)?math>", re.DOTALL)
 _IN_ATTRIBUTE: Final = re.compile(r' data-mathml="([^"]*)"')
 """The MathML of what MathJax has drawn."""
-_DELIMITED: Final = re.compile(r"(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)", re.DOTALL)
+_DELIMITED: Final = re.compile(
+    r"\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$|\\begin\{displaymath\}(.*)\\end\{displaymath\}",
+    re.DOTALL,
+)
 _DISPLAY: Final = re.compile(
     r'display="(?:block|true)"|mode="display"|katex-display|MathJax_Display|math-?block|math display'
     r"|display-?math|mwe-math-mathml-display|block-equation|math-display|ltx_equation"

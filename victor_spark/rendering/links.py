@@ -109,8 +109,9 @@ def _joined(base: str, written: str) -> str:
 
 _FORMULA: Final = re.compile(
     r"latex\.codecogs|/math/render/|latex\.php|mathtex|mimetex|/render_tex|mwe-math|tex2img|[?&](?:tex|latex)=|"
-    r' class="[^"]*\b(?:latex|tex|math|formula)\b'
+    r' class="[^"]*\b(?:latex|tex|math|formula)\b| alt="(?:\$[^"$]+\$"|\\[(\[]|\\begin\{)'
 )
+_MAY_BE_FORMULA: Final = re.compile(r'tex|math|formula| alt="[$\\]')
 _LAZY: Final = (
     "data-src", "data-lazy-src", "data-original", "data-original-src", "data-lazy", "data-url", "data-image",
     "data-hi-res-src", "data-full-src", "data-orig-file", "data-delayed-url", "data-actualsrc", "data-echo",
@@ -141,7 +142,7 @@ _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d*)?)[wxh])
 
 def is_formula(tag: str) -> bool:
     """Whether an image shows a formula."""
-    return ("tex" in tag or "math" in tag or "formula" in tag) and _FORMULA.search(tag) is not None
+    return _MAY_BE_FORMULA.search(tag) is not None and _FORMULA.search(tag) is not None
 
 
 def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
