@@ -834,6 +834,13 @@ def test_how_a_word_is_pronounced_is_no_part_of_the_title() -> None:
     assert page("<title>東京の船 | Harbour</title>", ruby).title == "東京の船"
 
 
+def test_works_in_a_list_are_not_the_page() -> None:
+    work = {"@type": "Article", "headline": "Fog", "author": "Bo Lind", "datePublished": "2020-01-01"}
+    listed = {"@type": "ItemList", "itemListElement": [{"@type": "ListItem", "item": work}]}
+    found = metadata(f"<title>Ferries</title>{linked_data(listed)}".encode())
+    assert (found.title, found.authors, found.date) == ("Ferries", (), None)
+
+
 def test_authors_and_dates_of_reviews_are_not_those_of_the_page() -> None:
     review = {"@type": "Review", "author": "Ben Oar", "datePublished": "2023-02-01"}
     stated = linked_data({"@type": "Product", "name": "Ferry model", "review": [review]})
