@@ -612,6 +612,8 @@ def test_titles_of_handbooks_and_boards_are_those_of_the_page(title: str, body: 
 
 
 def test_a_date_below_the_heading_is_the_last_resort() -> None:
+    body = "<h1>Ferry is late</h1><p>Updated May 5, 2023 9:00 AM · Published May 3, 2023</p>"
+    assert metadata(body.encode()).date == "2023-05-03"
     body = "<h1>Ferry is late</h1><div><span>3 May 2023</span></div>"
     assert page(body=body).sources["date"] == "address"
     found = metadata(body.encode(), "https://www.harbour-news.example/ferry")

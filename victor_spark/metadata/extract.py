@@ -369,11 +369,14 @@ def _beside(page: Statements) -> list[str]:
     for before, line in (*pairwise(below), *reversed([*pairwise(above)])):
         label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
         if _DIGIT.search(line) and not any(map(_of_user().match, (label, line))):
-            found.append(_IN_BRACKETS.sub("", line[:_LONGEST_LINE]))
+            line = _IN_BRACKETS.sub("", line[:_LONGEST_LINE])  # noqa: PLW2901
+            found.append(_LATER.sub("", line) if _updated().search(line) else line)
     return found
 
 
 _MAX_LABEL_WORDS: Final = 3
+_LATER: Final = re.compile(r".*\d.*?(?=(?:publi|posted|veröff|опубл)\D{1,30}.*\d{4})", re.IGNORECASE)
+"""A change that stands before the day of publication."""
 
 
 @cache
