@@ -67,6 +67,8 @@ def test_a_graph_with_references_gives_every_field_and_its_source() -> None:
         ("<title>Harbour News – Ferry is late</title>", "Ferry is late"),
         ("<title>Ferry is late - a report - Harbour News</title>", "Ferry is late - a report"),
         ("<title>Ferries: Late again</title>", "Ferries: Late again"),
+        ("<title>Ferry is late | Pier Talk</title>", "Ferry is late"),
+        ("<title>Ferry is late | A story of fog</title>", "Ferry is late | A story of fog"),
         ("<TITLE>Ferry\n is&nbsp;late</TITLE>", "Ferry is late"),
     ],
 )
@@ -124,9 +126,10 @@ def test_of_several_headings_the_one_most_like_the_title_is_the_title() -> None:
         ),
         ("<title>Ferries: timetable</title>", "Ferries<b>:</b> time<b>table</b>", "Ferries: timetable"),
         ("<title>Ferries: timetable</title>", "Ferries: time<wbr>table", "Ferries: timetable"),
+        ("<title>[24.1] Ferry is late</title>", "<span>Title:</span>Ferry is late", "Ferry is late"),
         ("<title>The ferry: Ferry is late</title>", "The ferry", "Ferry is late"),
     ],
-    ids=["kicker", "site as kicker", "site in kicker", "tags in a word", "wbr", "name of the blog"],
+    ids=["kicker", "site as kicker", "site in kicker", "tags in a word", "wbr", "label", "name of the blog"],
 )
 def test_a_heading_is_mended_by_a_stated_title(head: str, heading: str, title: str) -> None:
     head += "<meta property=og:site_name content='Harbour News'>"

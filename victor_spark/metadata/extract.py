@@ -105,6 +105,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 
 def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) -> str:
     """The heading with the kicker that `og:title` puts before it, and with its words whole."""
+    heading = heading.removeprefix("Title:").lstrip()  # the label of the field, in records of papers
     for where, title in stated:
         if title.replace(" ", "") == heading.replace(" ", ""):
             return title
@@ -159,7 +160,9 @@ def _shorter(title: str, headings: set[str], sites: set[str]) -> str:
             return before
         if key(after) in headings or _is_site(before, sites):
             return after
-    return title
+    is_cut = not headings and len(parts) == 3 and parts[1] == " | "  # rather by the name of the site
+    words = [len(part.split()) for part in parts]
+    return parts[0] if is_cut and words[2] <= _MAX_NAME_WORDS < words[0] else title
 
 
 _MAX_SITE_NAMES: Final = 3
