@@ -362,7 +362,7 @@ def test_rdfa_states_authors_and_dates() -> None:
 @pytest.mark.parametrize(
     ("value", "found"),
     [
-        (["Anna Kos Anna Kos", "Duran Duran"], ("Anna Kos", "Duran Duran")),
+        (["Anna Kos Anna Kos", "Duran Duran", "bo3 bo3"], ("Anna Kos", "Duran Duran", "bo3")),
         (
             ["Contributors to Harbour projects", "Contributors: Bo Lind"],
             ("Contributors to Harbour projects", "Bo Lind"),

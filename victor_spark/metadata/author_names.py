@@ -138,7 +138,7 @@ _ROLE: Final = re.compile(
 )
 """A role or an agency behind a name."""
 _ROLE_IN_KOREAN: Final = re.compile(r"\s*(?:기자|특파원)\Z")
-_TWICE: Final = re.compile(r"\A(\S+ \S+) \1\Z")
+_TWICE: Final = re.compile(r"\A(\S+ \S+|(?![A-Z][a-z]+ )\S+) \1\Z")
 _LABEL: Final = re.compile(r"[:：]\s*\Z")
 _AROUND: Final = " \t\r\n.,;:|·•●–—-/()[]\"'“”»"
 _NAME: Final = re.compile(r"(?!\d+(?:st|nd|rd|th)?\b)(?=.*[^\W\d_])[^:：]*\Z")
