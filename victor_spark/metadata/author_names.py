@@ -6,6 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
+from victor_spark.metadata.statements import key
 from victor_spark.metadata.vocabulary import vocabulary
 
 MAX_AUTHORS: Final = 50
@@ -60,13 +61,10 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
         if _CAPITAL.match(rest := rest or after) and len(rest) <= _LONGEST_NAME:
             found = tuple(name for name in authors([rest]) if len(name.split()) <= _MAX_WORDS)
             if found and is_full(found[0]):  # after a comma, one word is the place
-                found = tuple(n for n in found if is_full(n) or _is_agency(n) or f", {n}" not in rest)
+                known = vocabulary().agencies
+                found = tuple(n for n in found if is_full(n) or key(n) in known or f", {n}" not in rest)
             if found and (" " in found[0] or not found[0].isascii()):
                 yield found
-
-
-def _is_agency(name: str) -> bool:
-    return "".join(filter(str.isalnum, name.casefold())) in vocabulary().agencies
 
 
 _ALSO_OF_PROSE: Final = frozenset(

@@ -242,14 +242,8 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
     marked = [*islice(page.elements(_BYLINES[2], _LONGEST_NAME), 2)]
     for one, lines in marked if len(marked) == 1 else ():
-        if not (
-            _NOT_AUTHORS.search(one.mark) or _OF_OTHERS.search(one.mark) or page.leads_elsewhere(one.mark)
-        ):
+        if not (_OF_OTHERS.search(one.mark) or page.leads_elsewhere(one.mark)):
             yield one.mark, author_names.of_lines(lines, handles=True)
-
-
-_OF_OTHERS: Final = re.compile("quote|tweet|vcard")
-"""Words that mark the author of a quotation or a comment."""
 
 
 def _stated_authors(page: Statements) -> Candidates[list[str]]:
@@ -323,6 +317,8 @@ _NOT_AUTHORS: Final = re.compile(
     r"class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description|\bauthor\w*bio)"
 )
 """Marks of elements with other people than authors, or with facts about authors."""
+_OF_OTHERS: Final = re.compile(f"{_NOT_AUTHORS.pattern}|quote|tweet|vcard")
+"""Those, and marks of the author of a quotation or a comment."""
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120
 _MAX_IN_BYLINE: Final = 5
