@@ -46,35 +46,31 @@ def latex(markup: str) -> tuple[str, bool] | None:
     if stated := _EXPRESSION.search(tag):
         return tidy(unescape(stated[1]).replace("\\\\", "\\")), True
     if "ltx_eqn_table" in tag:
-        tex = _of_rows(markup[: _MAX_FORMULA * 20])
-        return (tex, True) if tex else None
+        return _of_rows(markup[: _MAX_FORMULA * 20])
     own = _ATTRIBUTE.search(tag)
     if own is None and len(markup) > _MAX_FORMULA * 20:
         return None
     found = own or _ANNOTATION.search(markup)
     is_display = _DISPLAY.search(markup[:600]) is not None
-    if found is not None:
-        if own is None and _ANNOTATION.search(markup, found.end()):
-            return None  # more than one formula
-        tex = unescape(found[1])
-    elif len(maths := _MATH.findall(markup)) == 1 and "<math" not in maths[0][1:]:
-        stated = _ATTRIBUTE.search(maths[0][: maths[0].find(">") + 1]) or _ATTRIBUTE.search(markup)
-        tex = unescape(stated[1]) if stated else of_mathml(maths[0])
-    elif maths:
+    maths = [] if found else _MATH.findall(markup)
+    if len(maths) > 1 or "<math" in "".join(maths)[1:]:
+        return None  # more than one formula
+    if found and own is None and _ANNOTATION.search(markup, found.end()):
         return None
-    elif stated := _ATTRIBUTE.search(markup):
+    stated = found or _ATTRIBUTE.search("".join(maths).partition(">")[0]) or _ATTRIBUTE.search(markup)
+    if stated:
         tex = unescape(stated[1])
-    elif stated := _IN_ATTRIBUTE.search(markup):
-        tex = of_mathml(unescape(stated[1]))
-    elif "<" not in (text := markup[len(tag) : markup.rfind("</")]) or text.count("<") < 3:
+    elif maths or (stated := _IN_ATTRIBUTE.search(markup)):
+        tex = of_mathml(unescape(stated[1]) if stated else maths[0])
+    elif (text := markup[len(tag) : markup.rfind("</")]).count("<") < 3:
         tex = unescape(re.sub("<[^>]*>", "", text)).strip()
         if inside := _DELIMITED.fullmatch(tex):
             is_display = is_display or inside.lastindex in (2, 3)
             tex = inside[inside.lastindex or 0]
-        elif _OF_LATEX.search(tag) is None or _LATEX.search(tex) is None or _WORDS.search(tex):
-            return None
-        else:
+        elif _OF_LATEX.search(tag) and _LATEX.search(tex) and not _WORDS.search(tex):
             is_display = is_display or not tag.startswith(("<span", "<code"))
+        else:
+            return None
     else:
         return None
     tex = tidy(tex)
@@ -86,19 +82,19 @@ def latex(markup: str) -> tuple[str, bool] | None:
 _OF_LATEX: Final = re.compile(r' class="(?:[^"]* )?math[" ]')
 _LATEX: Final = re.compile(r"[\\^_]")
 _WORDS: Final = re.compile(r"(?<![\\{a-z])[a-z]{3,} [a-z]{2,}")
-"""Text without delimiters in an element with this class is LaTeX if it has such
-signs, and no words of prose."""
+"""Text without delimiters in an element of this class is LaTeX if it has such signs and no words of prose."""
 
 
-def _of_rows(markup: str) -> str:
+def _of_rows(markup: str) -> tuple[str, bool] | None:
     """LaTeX of the table in which LaTeXML puts equations: a row is a line, with its label."""
-    rows = [row for row in markup.split("<tr")[1:] if _ATTRIBUTE.search(row)]
     lines = []
-    for row in rows:
-        line = (" & " if len(rows) > 1 else " ").join(map(tidy, map(unescape, _ATTRIBUTE.findall(row))))
+    for row in filter(_ATTRIBUTE.search, markup.split("<tr")):
         label = _LABEL_IN_ROW.search(row)
-        lines.append(f"{line} \\tag{{{label[1]}}}" if label else line)
-    return _element("mtable", "", lines) if lines else ""
+        terms = " & ".join(tidy(unescape(tex)) for tex in _ATTRIBUTE.findall(row))
+        lines.append(f"{terms} \\tag{{{label[1]}}}" if label else terms)
+    if len(lines) == 1:
+        lines = [lines[0].replace(" & ", " ")]
+    return (_element("mtable", "", lines), True) if lines else None
 
 
 _LABEL_IN_ROW: Final = re.compile(r'class="ltx_tag ltx_tag_equation[^>]*>\(?([^<()]{1,20})\)?<')

@@ -14,18 +14,12 @@ from victor_spark.rendering.num import KIND
 if TYPE_CHECKING:
     from victor_spark.rendering.structure import Structure
 
-_ATTRIBUTE: Final = re.compile(r' ([\w:.-]+)="([^"]*)"')
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _BASE: Final = re.compile(rb"<base\s[^<>]*?href\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _ALLOWED: Final = (
     "http:", "https:", "mailto:", "tel:", "ftp:", "ftps:", "sftp:", "xmpp:", "geo:", "doi:", "magnet:"
 )  # fmt: skip
-
-
-def attributes(tag: str) -> dict[str, str]:
-    """The attributes of a start tag of canonical HTML."""
-    return {name: unescape(value) if "&" in value else value for name, value in _ATTRIBUTE.findall(tag)}
 
 
 def attribute(tag: str, name: str) -> str:
@@ -117,7 +111,6 @@ _LAZY: Final = (
     "data-hi-res-src", "data-full-src", "data-orig-file", "data-delayed-url", "data-actualsrc", "data-echo",
     "data-img-src", "data-large-file", "data-runner-src", "data-canonical-src",
 )  # fmt: skip
-_LAZY_FIRST: Final = tuple(f" {name}=" for name in _LAZY[:4])
 _SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset", "data-sizes-srcset")
 _PLACEHOLDER: Final = re.compile(
     r"(?<![^/_-])(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)(?:[._-]?\d+)*+\.(?:gif|png|svg|jpe?g)",
@@ -136,7 +129,6 @@ _SMALLEST: Final = 33
 _THINNEST: Final = 6
 """Pixels: images with smaller sides, or with a thinner one and no text, are icons, lines and spacers."""
 _SIZE: Final = re.compile(r"\s*(\d{1,6})(?:\.\d*)?(?:px|\s*$)")
-_A, _NOSCRIPT, _PICTURE = (KIND[name] for name in ("a", "noscript", "picture"))
 _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d*)?)[wxh])?\s*(?:,|$)")
 
 
@@ -158,24 +150,23 @@ def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
     is_in_page = written.startswith(("data:", "about:", "#"))
     if is_in_page or _PLACEHOLDER.search(written, written.rfind("/") + 1):  # scripts replace it
         written = ""
-    if not written or (" data-" in tag and any(name in tag for name in _LAZY_FIRST)):
-        found = attributes(tag)
-        lazy = next((found[name] for name in _LAZY if found.get(name, "").strip()), "")
-        lazy = lazy or next((best for name in _SETS if (best := _of_set(found.get(name, "")))), "")
+    if not written or (" data-" in tag and any(attribute(tag, name) for name in _LAZY[:4])):
+        lazy = next(filter(str.strip, (attribute(tag, name) for name in _LAZY)), "")
+        lazy = lazy or next(filter(None, (_of_set(attribute(tag, name)) for name in _SETS)), "")
         written = lazy or _of_picture(page, row) or written
     address = page.links.address(written) if written else None
     if address is None:
         return None
     around = int(s.parent[row])
     kind_around = s.kind[around]
-    if kind_around == _NOSCRIPT and page.last_image >= row - 4:
+    if kind_around == KIND["noscript"] and page.last_image >= row - 4:
         return None  # what scripts show in its place stands before it
     path = address.split("?")[0]
     key = path if _IMAGE_NAME.search(path) else address
     if page.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
     page.shown_images[key] = page.last_image = row
-    if kind_around == _A:
+    if kind_around == KIND["a"]:
         target = page.links.address(attribute(page.tag(around), "href"))
         page.shown_images[target or key] = row  # a larger one that the link leads to
     return address, " ".join(attribute(tag, "alt").split())
@@ -191,10 +182,10 @@ def _of_picture(page: "Structure", row: int) -> str:
     """The largest image of the `picture` around an image: canonical HTML has no `source` elements."""
     s = page.s
     up = int(s.parent[row])
-    if up < 0 or s.kind[up] != _PICTURE:
+    if up < 0 or s.kind[up] != KIND["picture"]:
         return ""
     sources = page.links.pictures
-    number = int((s.kind[:up] == _PICTURE).sum())
+    number = int((s.kind[:up] == KIND["picture"]).sum())
     if number >= len(sources):
         return ""
     markup = sources[number].decode("utf-8", "replace")

@@ -315,20 +315,15 @@ class Structure:
             yield start + a, start + b, -1 if tex is None else self._add(tex), display
 
     def callout(self, row: int) -> int:
-        """GitHub's name for the kind of notice that an element names; -1: it is none.
-
-        An element named as none but for its kind begins with the name of that, or is `details`.
-        """
-        tag = self.tag(row)
-        stated = f"{attribute(tag, 'data-callout')} {attribute(tag, 'class')}"
-        words = re.findall(r"[a-z]+", stated.lower())
-        if not self.marks(row) & MARK["callout"] and self.s.kind[row] != KIND["details"]:
-            begin = self.block_text(int(self.s.first[row])).strip(" :").lower()
-            if begin not in words or begin not in _CALLOUT_OF:
-                return -1
-        known = [_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF]
+        """GitHub's name for the kind of notice that an element is; -1: it has a class, but no title."""
+        tag, begin = self.tag(row), self.block_text(int(self.s.first[row])).strip(" :").lower()
+        words = re.findall(r"[a-z]+", f"{attribute(tag, 'data-callout')} {attribute(tag, 'class')}".lower())
+        known = [word for word in words if word in _CALLOUT_OF]
+        is_sure = self.marks(row) & MARK["callout"] or self.s.kind[row] == KIND["details"]
+        if not is_sure and begin not in known:
+            return -1
         vague = "hint" in words or "information" in words  # names of all notices, on some sites
-        return self._add(known[-vague] if known else "NOTE")
+        return self._add(_CALLOUT_OF[known[-vague]] if known else "NOTE")
 
     def is_anchor(self, row: int, begins: bool) -> bool:
         """Whether an element in a heading is a sign, or a link or button that doesn't begin the heading."""

@@ -939,7 +939,10 @@ class Walk:
                 other -= 1
             many = self.paragraph[one] != self.paragraph[other]
             opens = self.line < 0 or (self.paragraph[one] != self.number and not self.in_heading)
-            if many or (opens and self._holds_block(row)):
+            after = row + 1  # a heading, paragraph or other block in the element
+            holds = after < self.n_elements and self.begin[after] < self.stop[row]
+            inner = self.kind[after] if holds else at.KIND_OTHER
+            if many or (opens and (at.KIND_H1 <= inner <= at.KIND_BLOCK or inner == at.KIND_FIGURE)):
                 if kind == at.KIND_A and self.depth < _MAX_FRAMES:
                     self._end_line()
                     self._push(self.stop[row], at.ROOT, 0, self.link)
@@ -975,14 +978,6 @@ class Walk:
         start = self.sums[at.UP_TO_SIZE, self.first[self.heading]]
         begins = self.sums[at.UP_TO_SIZE, self.first[row]] < start + _FEWEST_LETTERS
         return self.page.is_anchor(row, in_term or begins)
-
-    def _holds_block(self, row: Py_ssize_t) -> cython.bint:
-        """Whether the first element inside `row` is a heading, paragraph or other block."""
-        after = row + 1
-        if after >= self.n_elements or self.begin[after] >= self.stop[row]:
-            return False
-        kind = self.kind[after]
-        return at.KIND_H1 <= kind <= at.KIND_BLOCK or kind == at.KIND_FIGURE
 
     def _begin_without_text(self, row: Py_ssize_t) -> cython.void:
         """Begins a paragraph for an element without text, such as an image, unless it joins the open one."""
