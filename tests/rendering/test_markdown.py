@@ -71,6 +71,10 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
             "<dl><dt><a class=permalink href='#v'><code>-v</code></a> <var>file</var><dd>b</dl>",
             "`-v` *file*\n\nb",
         ),
+        (
+            "<summary class=hideme>Expand</summary>Tide.<div><a class=rightside href=/>Go</a><h4>a()</div>",
+            "Tide.\n\n#### a()",
+        ),
         ("<p>repeat step <a href='#s2'>2</a></p><ol><li>a<li id=s2>b</ol>", "repeat step 2\n\n1. a\n2. b"),
         (
             "<p>20 cm<sup>2</sup></p><h2>References</h2><ol><li>A<li>B</ol>",
@@ -391,6 +395,11 @@ def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> 
             "```\nf(1);\n  g();\n```",
         ),
         ("<p class=fragment>A step\nof slides.</p>", "A step of slides."),
+        (
+            "<pre>let <b class=twoslash>x<i class=twoslash-popup-container>x: number</i></b> = 1\nf(x)</pre>",
+            "```\nlet x = 1\nf(x)\n```",
+        ),
+        ("<p>Call <code><i class=hover-info>f: Nat</i>f</code> once.", "Call `f` once."),
         (
             "<pre><span class=gp>$ </span>ls\n<span class=go>a</span>\n<span class=c># b</span></pre>",
             "```\n$ ls\na\n# b\n```",

@@ -201,7 +201,7 @@ _STATED: Final = re.compile(r' (?:data-(?:code-|enlighter-)?lang(?:uage)?|lang)=
 _NO_LANGUAGE: Final = frozenset(
     "code plaintext plain text none nohighlight txt auto block wrapper container box body toolbar content"
     " table line lines numbers highlight highlighter rouge wrap example snippet view panel numberlines hljs"
-    " undefined default generic".split()
+    " undefined default generic myst".split()
 )
 KNOWN: Final = frozenset(
     "python py javascript js typescript ts java c cpp csharp cs go rust ruby php bash sh shell zsh console"

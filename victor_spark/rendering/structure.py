@@ -56,7 +56,8 @@ _WORDS: Final = {
     "anchor": "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
     "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ,top-link ",
     "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ,jp-inputprompt ,jp-outputprompt ,"
-    "input_prompt ,output_prompt ,line-numbers-wrapper ,viewcode-link ,margin-toggle ",
+    "input_prompt ,output_prompt ,line-numbers-wrapper ,viewcode-link ,margin-toggle ,rightside ,hideme ,"
+    "twoslash-popup-container ",
     "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
     "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
     "notice": "note ,tip ,important ,warning ,caution ,danger ",
@@ -70,9 +71,13 @@ _ROLES: Final = {
 """The kinds of elements without a tag of their own by ARIA's role."""
 _WORD: Final = ' class="MsoListParagraph'
 _WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
-_NAMES_OF_ROLES, _NAMES_OF_ASIDES = (
+_NAMES_OF_ROLES, _NAMES_OF_ASIDES, _NAMES_OF_HOVERS = (
     np.array([fnv1a(word) for word in words.split()], dtype=np.uint32)
-    for words in ("columnheader rowgroup gridcell heading listitem", "footnote sidenote marginnote")
+    for words in (
+        "columnheader rowgroup gridcell heading listitem",
+        "footnote sidenote marginnote",
+        "twoslash hover",
+    )
 )
 """Hashes of words of class and role, of which a page with such elements has one."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
@@ -171,6 +176,11 @@ class Structure:
             self.footnotes = footnotes.footnotes(self, np.array(labels))
         if has_word(*views(self.blocks.name_words, _NAMES_OF_ASIDES)):
             self.footnotes = footnotes.with_asides(self, self.footnotes)
+        if has_word(*views(self.blocks.name_words, _NAMES_OF_HOVERS)):
+            for row in np.flatnonzero(self.s.first < self.s.last).tolist():
+                if self.marks(row) & MARK["hidden"]:  # inside code, too
+                    self.keep(row, 0)
+            self._walk.count()
         if (found := self.footnotes) is not footnotes.NONE:
             for name in ("notes", "refs", "back", "asides"):
                 self.s.flags[list(getattr(found, name))] |= 1 << num.FLAGS.index(name)
