@@ -42,8 +42,8 @@ OF_KERNEL = {
     "victor_html/serializer.py": OF_CLASSES,
     "victor_html/tokenizer.py": OF_CLASSES,
     "victor_spark/kernels/markup.py": OF_CLASSES,
-    "victor_spark/rendering/markdown_writer.py": OF_WRITERS,
-    "victor_spark/rendering/walk.py": OF_WRITERS,
+    "victor_spark/rendering/markdown_writer.py": OF_CLASSES | OF_WRITERS,
+    "victor_spark/rendering/walk.py": OF_CLASSES | OF_WRITERS,
 }
 """More directives of single kernels. The methods of classes that read a whole page raise nothing, so that
 callers need not ask; functions that write Markdown are called as C functions."""

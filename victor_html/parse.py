@@ -183,7 +183,7 @@ class _Room:
 
 
 _KEPT_TAGS: Final = 16_384
-_KEPT_BYTES: Final = 1 << 20
+_KEPT_BYTES: Final = 2 << 20
 """Pages with as many `<` and bytes use the same arrays, one set a thread."""
 
 

@@ -224,19 +224,20 @@ ROWS: Final = tuple(name for name, column in COLUMNS.items() if "row" in column.
 
 def zeros(n_blocks: int, *notes: str) -> dict[str, npt.NDArray[Any]]:
     """Zeros for the columns with one of the notes; without any, for all. Columns of one type share them."""
-    noted = _noted(notes)
-    of_kind = {kind: np.zeros(n_blocks * kind[0], kind[1]) for kind in {kind for _, kind in noted}}
-    return {name: of_kind[kind] for name, kind in noted}
+    columns: dict[str, npt.NDArray[Any]] = {}
+    for is_per_block, dtype, names in _noted(notes):
+        columns |= dict.fromkeys(names, np.zeros(n_blocks * is_per_block, dtype))
+    return columns
 
 
 @cache
-def _noted(notes: tuple[str, ...]) -> list[tuple[str, tuple[bool, np.dtype[Any]]]]:
-    """The columns that `zeros` makes: name, whether there is a row a block, type."""
-    return [
-        (name, (NOT_PER_BLOCK not in column.notes, column.dtype))
-        for name, column in COLUMNS.items()
-        if not notes or set(notes) & set(column.notes)
-    ]
+def _noted(notes: tuple[str, ...]) -> list[tuple[bool, np.dtype[Any], list[str]]]:
+    """The columns that `zeros` makes, by kind: whether they have a row per block, their type, their names."""
+    kinds: dict[tuple[bool, np.dtype[Any]], list[str]] = {}
+    for name, column in COLUMNS.items():
+        if not notes or set(notes) & set(column.notes):
+            kinds.setdefault((NOT_PER_BLOCK not in column.notes, column.dtype), []).append(name)
+    return [(*kind, names) for kind, names in kinds.items()]
 
 
 def first_from(starts: Int32, place: int) -> int:

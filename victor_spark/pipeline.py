@@ -235,8 +235,7 @@ def deciding(settings: Settings, models: Mapping[str, bytes], lap: Lap) -> Calla
     def decide(scored: Scored) -> Document:
         templates = templates_of(scored.page)
         page = templates.before(scored.page) if templates else scored.page
-        scored = replace(scored, page=page)
-        return _decided(scored, settings, templates, lap, plain_text, None, None)
+        return _decided(replace(scored, page=page), settings, templates, lap, plain_text, None, None)
 
     return decide
 

@@ -105,7 +105,7 @@ def headline(blocks: Blocks, kept: Bool) -> Bool:
     (texts,) = (kept & ~is_heading).nonzero()
     has_words = blocks.n_letters + blocks.n_num_tokens > 0  # no link to the headline itself, such as #
     dropped = is_heading & ~kept & has_words
-    if not len(texts) or not dropped.any():
+    if not len(texts) or not dropped[: texts[-1]].any():
         return found
     title, is_named = _title(blocks, blocks.title)
     (rows,) = (title & dropped).nonzero()
@@ -143,7 +143,8 @@ def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
     levels = blocks.heading_level
     (headings,) = levels.nonzero()
     texts = [" ".join(text.casefold().split()) for text in blocks.texts(headings)]
-    longest = sorted(zip(headings.tolist(), texts, strict=True), key=lambda one: -len(one[1]))
+    inside = [one for one in zip(headings.tolist(), texts, strict=True) if one[1] in of_page]
+    longest = sorted(inside, key=lambda one: -len(one[1]))
     named = (row for row, text in longest if len(text) > 1 and _is_named(text, of_page, parts))
     chosen = next((row for row in named if not _is_apart(blocks, row)), None)
     is_named = chosen is not None

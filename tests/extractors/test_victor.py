@@ -37,7 +37,19 @@ def test_all_see_the_same_marginals_and_decide_in_their_own_way(source: str) -> 
     before = decision.by_expected_f1(older.probabilities, words, least=0.1, sure=0.0)
     assert older.kept.tolist() == before.tolist()
     kept = decision.by_expected_f1(ours.probabilities, words)
-    assert ours.kept.tolist() == (kept | headline(blocks, kept)).tolist()
+    decided = kept | headline(blocks, kept)
+    assert ours.kept[words > 0].tolist() == decided[words > 0].tolist()
+    assert ours.kept[decided].all()
+
+
+def test_likely_brackets_stay_in_a_kept_paragraph() -> None:
+    """A sentence with a link in brackets; a menu with a bracket; a bracket alone."""
+    blocks = blocks_of("<p>The ship left <b>(</b><a>harbour</a><b>)</b><p>Home <b>[</b><p>{")
+    assert blocks.texts() == ["The ship left", "(", "harbour", ")", "Home", "[", "{"]
+    other = np.array([0.02, 0.3, 0.04, 0.6, 0.9, 0.3, 0.3])
+    probabilities = np.stack([0 * other, 1 - other, other], axis=1)
+    kept, _ = victor.decide(probabilities, blocks)
+    assert kept.tolist() == [True, True, True, False, False, False, False]
 
 
 @pytest.mark.parametrize("name", LOADED)

@@ -4,7 +4,7 @@ import importlib
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from types import ModuleType
 
@@ -268,11 +268,23 @@ def test_statements(slow: dict[str, ModuleType], source: str) -> None:
     for kernel in (slow["statements"], compiled("statements")):
         found = np.zeros((kernel.N_KINDS * kernel.MOST + 1, 7), dtype=np.int32)
         counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
-        words = np.frombuffer(markup, np.uint64, count=len(markup) // 8)
         names = np.array(kernel.NAMES, np.uint64)
-        kernel.statements(*map(memoryview, (markup, words, names, found, counts)))
+        kernel.statements(*map(memoryview, (markup, names, found, counts)))
         results.append((found.tolist(), counts.tolist()))
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("mark", ["author", "byline", "user-name", "Publish", "date"])
+def test_a_mark_is_found_wherever_it_stands_in_a_value(slow: dict[str, ModuleType], mark: str) -> None:
+    for n_before, n_after in product(range(40), (0, 1, 20)):
+        for value, n_marked in ((mark, 1), (f"{mark[:-1]} {mark[-1]}", 0)):
+            markup = f"<p class='{'x' * n_before}{value}{'x' * n_after}".encode()
+            for kernel in (slow["statements"], compiled("statements")):
+                found = np.zeros((kernel.N_KINDS * kernel.MOST + 1, 7), dtype=np.int32)
+                counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
+                names = np.array(kernel.NAMES, np.uint64)
+                kernel.statements(*map(memoryview, (markup, names, found, counts)))
+                assert counts[kernel.MARKED] == n_marked, (kernel, markup)
 
 
 @given(text=st.text(st.sampled_from("ab -\n\xa0\x80Ã©â€™»œя漢ř…\ufffd\u2c00\u3000"), max_size=40))

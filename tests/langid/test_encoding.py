@@ -96,10 +96,13 @@ def test_english_with_a_few_damaged_words_can_be_read(shipped: Profiles) -> None
     assert examined(text, shipped, code_points(text)) == Finding()
 
 
-@given(st.text(st.sampled_from("abcZ9 .-'\"éÃ©â€™œŒÂ¿žšýřЂвяå漢ΩÅ‚\x9d\xad²"), max_size=60))
+@given(st.text(st.sampled_from("abcZ9 .-'\"éÃ©â€™œŒÂ¿žšýřЂвяå漢ΩÅ‚\x9d\xad²ВС«“\xa0，΅ﬁ\uf8ff"), max_size=60))
 @settings(max_examples=5 * settings().max_examples)
 @example("b a Â")  # the letter before the space belongs to what ftfy finds
 @example("\x9da  Â")  # two spaces: it finds nothing there
+@example("В«С漢«漢")  # a quote between two letters of Russian
+@example("В\uf8ffС Р΅Р ”ﬁ")
+@example("łączność żółć řÂé éÀ ÎšÎž œé ‚âà")  # small letters beside each other, and others beside them
 def test_what_ftfy_finds_bad_is_among_the_doubtful_words(text: str) -> None:
     """Leaving the other words out changes nothing, so the regular expressions need not see them."""
     points = code_points(text)

@@ -218,7 +218,7 @@ def test_copies_of_a_page_do_not_protect_what_all_other_pages_repeat() -> None:
     assert (changed[[3, 5], OTHER] < 0.1).all()
 
 
-def test_the_blocks_of_a_paragraph_change_alike() -> None:
+def test_the_blocks_of_a_paragraph_change_alike_before_each_is_calibrated() -> None:
     """A repeated label, its value, a block without evidence, and a paragraph of its own."""
     own, words = marginals(0.7, 0.6, 0.5, 0.6), np.array([3.0, 3.0, 3.0, 3.0])
     table = np.zeros((len(EVIDENCE), 4), np.float32)
@@ -230,9 +230,22 @@ def test_the_blocks_of_a_paragraph_change_alike() -> None:
     def log_odds(probabilities: Float64) -> Float64:
         return np.asarray(np.log(1 / probabilities[:, OTHER] - 1))
 
-    changes, single = log_odds(together) - log_odds(own), log_odds(apart) - log_odds(own)
-    np.testing.assert_allclose(changes, [single[:2].mean(), single[:2].mean(), 0, single[3]], atol=1e-9)
+    def changes(probabilities: Float64) -> Float64:
+        calibrated = np.array([MODEL.calibration] * 2 + [1.0, MODEL.calibration])
+        return log_odds(probabilities) / calibrated - log_odds(own)
+
+    single = changes(apart)
+    alike = [single[:2].mean(), single[:2].mean(), 0, single[3]]
+    np.testing.assert_allclose(changes(together), alike, atol=1e-9)
     assert single[0] < single[1]
+
+
+def test_a_sure_sentence_without_evidence_against_it_does_not_pull_the_link_beside_it_down() -> None:
+    own, words = marginals(0.001, 0.45), np.array([20.0, 0.0])
+    table = np.zeros((len(EVIDENCE), 2), np.float32)
+    table[N_PAGES], table[CONSENSUS] = 9, np.log(1 / own[:, OTHER] - 1)
+    together = revised(MODEL, own, words, table, np.array([0, 0], np.int32))
+    np.testing.assert_allclose(together[1], revised(MODEL, own, words, table)[1], atol=1e-6)
 
 
 def test_consensus_that_makes_a_block_less_likely_needs_more_pages() -> None:

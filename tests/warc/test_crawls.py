@@ -41,6 +41,17 @@ def test_else_the_first_record_may_say_it(reading: Reading) -> None:
     ] * 2
 
 
+@pytest.mark.parametrize("packing", ["plain", "gzip"])
+def test_damage_is_of_the_same_crawl_as_the_records_around_it(reading: Reading, packing: str) -> None:
+    before, after = making.members(making.responses(2), packing)
+    rows = reading(before + b"\xff" * 900 + after, "CC-MAIN-2024-10.warc.gz")
+    assert [(row.status, row.crawl) for row in rows] == [
+        (None, "CC-MAIN-2024-10"),
+        ("corrupt_record", "CC-MAIN-2024-10"),
+        (None, "CC-MAIN-2024-10"),
+    ]
+
+
 def test_a_page_that_says_so_is_no_first_record(reading: Reading) -> None:
     body = making.http(b"<html><body><p>\r\nisPartOf: nothing\r\n</p></body></html>")
     (record,) = reading(gzip.compress(making.warc(body)))

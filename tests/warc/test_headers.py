@@ -53,6 +53,14 @@ def test_the_last_of_several_heads_counts() -> None:
     assert (head.status, head.content_type) == (404, "a/b")
 
 
+@pytest.mark.parametrize("end", [b"\r\n\r\n", b"\n\n", b"\r\n \t\r\n", b"\n\r\n", b"\r\n\n", b"\r\r"])
+def test_an_empty_line_of_any_form_ends_a_head(end: bytes) -> None:
+    whole = b"HTTP/1.1 200 OK\r\nContent-Type : a/b" + end
+    head = headers.http_head(whole + b"Content-Type: c/d\r\n\r\n")
+    assert head is not None
+    assert (head.content_type, head.length, head.complete) == ("a/b", len(whole), True)
+
+
 def test_encodings_of_several_lines_stack() -> None:
     head = headers.http_head(
         b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: BR, zstd\r\n\r\n"

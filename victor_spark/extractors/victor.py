@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Final, TypeAlias
 
+import numpy as np
+
 from victor_spark import roles
 from victor_spark.blocks import Blocks, Bool, Cleaner, Float32, Float64, Page, Scores
 from victor_spark.hosts import site
@@ -29,8 +31,15 @@ Decision: TypeAlias = Callable[[Float64, Blocks], Decided]
 
 
 def decide(probabilities: Float64, blocks: Blocks, beta: float = 1.0, staying: Bool | None = None) -> Decided:
-    """Keeps the blocks with the highest expected F of the page, those `staying`, and its headline."""
-    kept = by_expected_f1(probabilities, decision.n_words(blocks), beta)
+    """Keeps the blocks with the highest expected F of the page, those `staying`, and its headline.
+
+    Blocks without words, such as brackets, add nothing to that: in a kept paragraph the likely ones stay.
+    """
+    words = decision.n_words(blocks)
+    kept = by_expected_f1(probabilities, words, beta)
+    likely = decision.by_threshold(probabilities, DEFAULT_THRESHOLD) & (words == 0) & ~kept
+    if likely.any():
+        kept |= likely & np.isin(blocks.paragraph, blocks.paragraph[kept])
     if staying is not None and kept.any():
         kept = kept | staying
     headline = roles.headline(blocks, kept)

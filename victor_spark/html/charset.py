@@ -65,7 +65,8 @@ def as_utf8(source: bytes, http_charset: str | None) -> Decoded:
     if certain := _by_its_bytes(source):
         return certain
     is_utf8 = kernel.is_utf8(memoryview(source))
-    found = _META.search(source[:_META_WINDOW].lower())
+    is_as_declared = is_utf8 and _codec(http_charset or "") == "utf-8"
+    found = None if is_as_declared else _META.search(source[:_META_WINDOW].lower())
     stated = (found[1] or found[2]).decode("ascii", "replace") if found else None
     if stated and stated.startswith(("utf-16", "utf16", "ucs-2")):
         stated = "utf-8"
@@ -99,7 +100,7 @@ def _by_its_bytes(source: bytes) -> Decoded | None:
         codec = "iso2022_kr" if b"\x1b$)C" in source else "iso2022_jp_ext"
         markup = _as_declared(source, codec, is_utf8=True)
         return Decoded(markup, name(codec)) if markup and not markup.isascii() else None
-    if b"~{" in source:
+    if kernel.find(memoryview(source), memoryview(b"~{"), 1, 0) >= 0:
         pairs = b"".join(_HZ.findall(source))[::2]
         if len(pairs) >= _FEWEST_SIGNS and len(_COMMON_HZ.findall(pairs)) >= 0.8 * len(pairs):
             return Decoded(_HZ.sub(lambda run: run[0].decode("hz", "replace").encode(), source), "hz")

@@ -106,7 +106,7 @@ class _Room:
         return found
 
 
-_KEPT_POINTS: Final = 1 << 19
+_KEPT_POINTS: Final = 1 << 20
 _KEPT_TAGS: Final = 16_463
 """Pages with as many code points and `<` use the same arrays, one set a thread. That no row of these is a
 multiple of 4,096 bytes long keeps their beginnings apart in the processor's cache."""

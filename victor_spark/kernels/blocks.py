@@ -15,6 +15,7 @@ assert num.ROW_N_OTHER == num.ROW_N_LETTERS + 4
 assert num.ROW_N_OTHER_TOKENS == num.ROW_N_ALPHA_TOKENS + 3
 
 _FADING = cython.declare(cython.float, 0.5)  # what each element further out weighs in NAME_SUMS' `fading`
+_LAST_PAIR = cython.declare(cython.uint, 1023)
 
 
 @cython.ccall
@@ -30,8 +31,8 @@ def layout(
     of_block: cython.int[::1],
     places: cython.int[:, ::1],
     sums: cython.double[:, ::1],
-    key: cython.ulonglong,
     slots: cython.int[::1],
+    key: cython.ulonglong,
 ) -> cython.longlong:
     """Fills the paragraph of each block, and `places` and `sums`, a column a paragraph.
 
@@ -74,16 +75,16 @@ def of_page(
     td_group: num.Ints,
     letters_hash: num.UInt64s,
     linked: num.Bytes,
-    key: cython.ulonglong,
     slots: cython.int[::1],
     twins: cython.int[:, ::1],
     ratios: cython.double[:, ::1],
     page: cython.float[::1],
+    key: cython.ulonglong,
 ) -> cython.double:
     """Values of the whole page that `of_blocks` needs: `twins` (2, n_blocks) and, a column a layout group,
     `ratios` (2, more than there are). The mean depth of the blocks.
 
-    `key` and `slots` are as in `layout`; `page` gets the numbers of the paper's document features.
+    `slots` and `key` are as in `layout`; `page` gets the numbers of the paper's document features.
     """
     n: Py_ssize_t = n_words.shape[0]
     words: cython.double = 0.0
@@ -113,14 +114,14 @@ def of_blocks(
     containers: num.UInt64s,
     hints: num.ByteRows,
     of_block: num.Ints,
+    rows: cython.float[:, ::1],
     places: num.IntRows,
-    n_containers: Py_ssize_t,
-    features: num.Ints,
-    first: Py_ssize_t,
-    mean_depth: cython.double,
     twins: num.IntRows,
     ratios: num.DoubleRows,
-    rows: cython.float[:, ::1],
+    features: num.Ints,
+    n_containers: Py_ssize_t,
+    first: Py_ssize_t,
+    mean_depth: cython.double,
 ) -> cython.void:
     """Fills `rows`: one for each container, each row of `hints`, each count, and the ratios of counts.
 
@@ -247,8 +248,13 @@ def title_shares(
     Letters' case doesn't matter; `title` becomes small letters.
     """
     n: Py_ssize_t = title.shape[0]
+    pairs = cython.declare(cython.uchar[1024])  # which pairs of characters the title has, by their low bits
+    for k in range(_LAST_PAIR + 1):
+        pairs[k] = 0
     for j in range(n):
         title[j] = _small(title[j])
+        if j:
+            pairs[(title[j - 1] << 5 ^ title[j]) & _LAST_PAIR] = 1
     for block in range(starts.shape[0]):
         shares[block] = 0.0
         start = starts[block]
@@ -256,6 +262,8 @@ def title_shares(
         if length > n or length < 2 or n_letters[block] == 0:
             continue
         first = _small(text[start])
+        if not pairs[(first << 5 ^ _small(text[start + 1])) & _LAST_PAIR]:
+            continue
         for at in range(n - length + 1):
             if title[at] != first:
                 continue

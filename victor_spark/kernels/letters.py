@@ -89,12 +89,29 @@ def census(text: num.UInts, parts: num.UInts, counts: cython.int[::1]) -> cython
 def _beyond_doubt(c: cython.uint) -> cython.bint:
     """Greek, Russian and East Asian letters: a bad word has more than ASCII and these."""
     return (
-        ord("΄") <= c <= ord("ώ")
+        ord("Ά") <= c <= ord("ώ")
         or c == ord("Ё")
         or ord("А") <= c <= ord("я")
         or c == ord("ё")
-        or _AFTER_SIGNS <= c <= 0xFFEF
+        or (_AFTER_SIGNS <= c <= 0xFFEF and not 0xF8FF <= c <= 0xFB02)
     )
+
+
+@cython.cfunc
+@cython.inline
+def _quotes(c: cython.uint) -> cython.bint:
+    """Quotes, dashes and spaces: beside letters beyond doubt they are bad only between two of Russian."""
+    return c == ord("\xa0") or c == ord("«") or c == ord("»") or ord("‐") <= c <= ord("„")
+
+
+@cython.cfunc
+@cython.inline
+def _bad_beside(c: cython.uint, other: cython.uint, folding: num.UInts) -> cython.bint:
+    """Whether an uncommon character may be bad beside another one; two small letters of Latin are not."""
+    if other < num.N_ASCII or _quotes(c):
+        return other >= num.N_ASCII and not _beyond_doubt(other)
+    is_latin = ord("ß") <= min(c, other) and max(c, other) <= ord("ž")
+    return not (is_latin and folding[c] == c and folding[other] == other)
 
 
 @cython.ccall
@@ -116,14 +133,17 @@ def tell_kinds(text: num.UInts, folding: num.UInts, kinds: cython.uchar[::1]) ->
         elif c > ord("\xa0") and (c < _SIGNS or c >= _OTHER_SIGNS):
             kind = num.LOOKS_HIGH
         if c >= num.N_ASCII and not _beyond_doubt(c):
+            before: cython.uint = text[i - 1] if i > 0 else 0
+            after: cython.uint = text[i + 1] if i + 1 < n else 0
             if (
                 c < ord("\xa0")  # C1 controls are bad alone, and these beside a space or a sign
                 or c == ord("Â")
                 or c == ord("Ã")
                 or c == ord("Œ")
                 or c == ord("œ")
-                or (i > 0 and text[i - 1] >= num.N_ASCII)
-                or (i + 1 < n and text[i + 1] >= num.N_ASCII)
+                or _bad_beside(c, before, folding)
+                or _bad_beside(c, after, folding)
+                or (_quotes(c) and num.N_ASCII <= before < _SIGNS and num.N_ASCII <= after < _SIGNS)
             ):
                 kind |= num.LOOKS_DOUBTFUL
                 n_doubtful += 1

@@ -170,7 +170,7 @@ def revise(
     powers of two (`_level`). That share is 0 where a whole page is repeated: it is the same article at
     another address.
     The log-odds of a paragraph's blocks change alike, by the mean of the changes that the evidence of each
-    makes, weighted by the root of its words. `odds`, `masses` (N_PAGE_LEVELS zeros): work space.
+    makes, weighted by the root of its words; then each is calibrated. `odds`, `masses` (N_PAGE_LEVELS zeros): work space.
     """
     n: Py_ssize_t = words.shape[0]
     level: cython.int = 0
@@ -202,28 +202,24 @@ def revise(
             after = odds[i] - parameters[num.PARAMETER_REPEATED] * repeated
             weight = sqrt(words[i] + _LEAST)
             weights += weight
-            change += weight * (
-                parameters[num.PARAMETER_CALIBRATION] * after - _log_odds(marginals[i, num.LABEL_OTHER])
-            )
+            change += weight * (after - _log_odds(marginals[i, num.LABEL_OTHER]))
         if i + 1 == n or paragraph[i + 1] != paragraph[i]:
             for k in range(first, i + 1):
-                is_known: cython.bint = evidence[num.EVIDENCE_N_PAGES, k] > 0.0
-                _shift(marginals, k, change / weights if is_known else 0.0, revised)
+                for label in range(num.N_LABELS):
+                    revised[k, label] = marginals[k, label]
+                if evidence[num.EVIDENCE_N_PAGES, k] > 0.0:
+                    shifted = _log_odds(marginals[k, num.LABEL_OTHER]) + change / weights
+                    _set(revised, k, parameters[num.PARAMETER_CALIBRATION] * shifted)
             first = i + 1
             weights = change = 0.0
 
 
 @cython.cfunc
-def _shift(
-    marginals: num.DoubleRows, i: Py_ssize_t, change: cython.double, revised: cython.double[:, ::1]
-) -> cython.void:
-    """Fills revised[i]: the marginals of a block after a change of its log-odds of content (0: exactly)."""
-    for label in range(num.N_LABELS):
-        revised[i, label] = marginals[i, label]
-    if change != 0.0:
-        before = marginals[i, num.LABEL_HEADER] + marginals[i, num.LABEL_TEXT]
-        content = 1.0 / (1.0 + exp(-_log_odds(marginals[i, num.LABEL_OTHER]) - change))
-        header = content * (marginals[i, num.LABEL_HEADER] / before) if before > 0.0 else 0.0
-        revised[i, num.LABEL_HEADER] = header
-        revised[i, num.LABEL_TEXT] = content - header
-        revised[i, num.LABEL_OTHER] = 1.0 - content
+def _set(marginals: cython.double[:, ::1], i: Py_ssize_t, odds: cython.double) -> cython.void:
+    """Gives a block new log-odds of content; the shares of header and text in its content stay."""
+    before = marginals[i, num.LABEL_HEADER] + marginals[i, num.LABEL_TEXT]
+    content = 1.0 / (1.0 + exp(-odds))
+    header = content * (marginals[i, num.LABEL_HEADER] / before) if before > 0.0 else 0.0
+    marginals[i, num.LABEL_HEADER] = header
+    marginals[i, num.LABEL_TEXT] = content - header
+    marginals[i, num.LABEL_OTHER] = 1.0 - content

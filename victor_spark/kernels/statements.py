@@ -4,6 +4,9 @@ import cython
 from cython import Py_ssize_t
 from cython.cimports.victor_spark.kernels import num
 
+if cython.compiled:
+    from cython.cimports.libc.string import memchr
+
 num.check()
 
 MARKED, META, LINK, HTML, TITLE, HEADING, TIME, JSON_LD, STYLE = range(9)
@@ -35,9 +38,6 @@ _LINK = cython.declare(cython.int, LINK)
 _JSON_LD = cython.declare(cython.int, JSON_LD)
 _STYLE = cython.declare(cython.int, STYLE)
 _MOST = cython.declare(cython.int, MOST)
-_ONES = cython.declare(cython.ulonglong, 0x0101010101010101)
-_SEVEN = cython.declare(cython.ulonglong, 0x00FFFFFFFFFFFFFF)
-_HIGH = cython.declare(cython.ulonglong, 0x8080808080808080)
 _FIRST = cython.declare(cython.uint, sum(1 << (ord(name) & 31) for name in "hlmst"))
 _LAST = cython.declare(cython.uint, sum(1 << (ord(letter) & 31) for letter in "dflpsy"))
 """The first letters of the elements, and the last letters of ATTRIBUTES. Other names are not looked up."""
@@ -51,7 +51,6 @@ _DATE = cython.declare(cython.uint, int.from_bytes(b"date", "big"))
 @cython.ccall
 def statements(
     source: num.Bytes,
-    words: num.UInt64s,
     names: cython.const[cython.ulonglong][:, :, ::1],
     found: cython.int[:, ::1],
     counts: cython.int[::1],
@@ -62,46 +61,45 @@ def statements(
     and content; those of LINK its rel (if it begins with c or l, as canonical and licence) and href; JSON_LD
     has its text as the second value. MARKED are other elements with `author`, `byline`, `username`, `publish`
     or `date` in one of ATTRIBUTES (in `href`: `author`); the rank is the index of the attribute, the first
-    value its value. Scripts, styles and comments hold no tags. `words`: the source as 8-byte words, without
-    an incomplete last one; `names`: NAMES. At most MOST tags of a kind are reported: `found` needs MOST rows
-    for each kind and one for the tag that is read, and `counts` N_KINDS zeros.
+    value its value. Scripts, styles and comments hold no tags. `names`: NAMES. At most MOST tags of a kind
+    are reported: `found` needs MOST rows for each kind and one for the tag that is read, and `counts` N_KINDS
+    zeros.
     """
     n: Py_ssize_t = source.shape[0]
     i: Py_ssize_t = 0
     while True:
-        i = _next(source, words, i, ord("<"))
+        i = _next(source, i, ord("<"))
         if i >= n:
             return
         begin = i
         i += 1
-        if i + 2 < n and source[i] == ord("!") and _are_hyphens(source, i + 1):
+        if i + 2 < n and source[i] == ord("!") and source[i + 1] == source[i + 2] == ord("-"):
             i += 4
-            while i < n and not (source[i] == ord(">") and _are_hyphens(source, i - 2)):
-                i = _next(source, words, i + 1, ord(">"))
+            while i < n and not (source[i] == ord(">") and source[i - 2] == source[i - 1] == ord("-")):
+                i = _next(source, i + 1, ord(">"))
             continue
         if i >= n or not ord("a") <= (source[i] | num.SMALL) <= ord("z"):
             continue
-        name: cython.ulonglong = 0
         while i < n and _is_of_name(source[i]):
-            name = _longer(name, source[i])
             i += 1
-        row = _row(names, name, _N_KINDS) if _FIRST >> (source[begin + 1] & 31) & 1 else -1
+        is_known: cython.bint = _FIRST >> (source[begin + 1] & 31) & 1
+        row = _row(names, _name(source, begin + 1, i), _N_KINDS) if is_known else -1
         kind: cython.int = 0 if row < 0 else cython.cast(cython.int, names[_N_KINDS, row, num.NAME_RANK])
         place: Py_ssize_t = kind * _MOST + counts[kind] if counts[kind] < _MOST else _N_KINDS * _MOST
         found[place, num.STATED_START] = begin
-        for column in range(num.STATED_RANK, found.shape[1]):
+        for column in range(num.STATED_RANK, num.STATED_SECOND_END + 1):
             found[place, column] = 0
-        i = min(_attributes(source, words, names, i, kind, found, place) + 1, n)
+        i = min(_attributes(source, names, i, kind, found, place) + 1, n)
         found[place, num.STATED_END] = i
         if kind == _STYLE:
-            i = _raw_end(source, words, i, b"</style\0", 7)
+            i = _raw_end(source, i, b"</style\0", 7)
             continue
         first: cython.uchar = source[found[place, num.STATED_FIRST]] | num.SMALL
         if kind == _LINK and first != ord("c") and first != ord("l"):
             continue  # no canonical address, no licence
         if kind == _JSON_LD:
             found[place, num.STATED_SECOND] = i
-            i = _raw_end(source, words, i, b"</script\0", 8)
+            i = _raw_end(source, i, b"</script\0", 8)
             found[place, num.STATED_SECOND_END] = i
             if not _holds(source, begin, found[place, num.STATED_END], b"ld+json\0"):
                 continue
@@ -112,7 +110,6 @@ def statements(
 @cython.cfunc
 def _attributes(
     source: num.Bytes,
-    words: num.UInt64s,
     names: cython.const[cython.ulonglong][:, :, ::1],
     i: Py_ssize_t,
     kind: cython.int,
@@ -122,26 +119,23 @@ def _attributes(
     """Puts the values of a tag's attributes, from `i` on, in found[place]; where the tag's `>` is."""
     n: Py_ssize_t = source.shape[0]
     while True:
-        name: cython.ulonglong = 0
-        is_end: cython.bint = True  # of a name
+        start = i
         while i < n and source[i] != ord("=") and source[i] != ord(">"):
-            is_first: cython.bint = is_end
-            is_end = not _is_of_name(source[i])
-            if not is_end:
-                name = _longer(0 if is_first else name, source[i])
-            elif source[i] > ord(" "):
-                name = 0
             i += 1
         if i >= n or source[i] == ord(">"):
             return i
+        end = i
+        while end > start and source[end - 1] <= ord(" "):
+            end -= 1
+        is_known: cython.bint = end > start and (kind or _LAST >> (source[end - 1] & 31) & 1)
+        row = _row(names, _name(source, start, end), kind) if is_known else -1
         i += 1
-        row = _row(names, name, kind) if kind or _LAST >> (name & 31) & 1 else -1
         while i < n and source[i] <= ord(" "):
             i += 1
         c: cython.uchar = source[i] if i < n else 0
         if c == ord('"') or c == ord("'"):  # quotes
             start = i + 1
-            end = _next(source, words, start, c)
+            end = _next(source, start, c)
             i = min(end + 1, n)
         else:
             start = i
@@ -163,14 +157,6 @@ def _attributes(
 
 @cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
-def _are_hyphens(source: num.Bytes, i: Py_ssize_t) -> cython.bint:
-    """Whether two hyphens stand at `i`, those of a comment."""
-    return source[i] == ord("-") and source[i + 1] == ord("-")
-
-
-@cython.cfunc
-@cython.inline
 def _is_of_name(c: cython.uchar) -> cython.bint:
     """Not white space, quotes, a slash or a bracket."""
     return c > ord('"') and c != ord("'") and c != ord("/") and c != ord("<") and c != ord(">")
@@ -178,14 +164,20 @@ def _is_of_name(c: cython.uchar) -> cython.bint:
 
 @cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
-def _longer(name: cython.ulonglong, letter: cython.uchar) -> cython.ulonglong:
-    """The last 8 letters of a name with one more letter."""
-    return (name & _SEVEN) << 8 | letter | num.SMALL
+def _name(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t) -> cython.ulonglong:
+    """The last 8 letters, as in NAMES, of the name that ends at `end` and begins at `start` or later."""
+    name: cython.ulonglong = 0
+    bits: cython.int = 0
+    while bits < 64 and end > start and _is_of_name(source[end - 1]):
+        end -= 1
+        name |= cython.cast(cython.ulonglong, source[end] | num.SMALL) << bits
+        bits += 8
+    return name
 
 
 @cython.cfunc
 @cython.inline
+@cython.exceptval(check=False)
 def _row(
     names: cython.const[cython.ulonglong][:, :, ::1], name: cython.ulonglong, kind: cython.int
 ) -> Py_ssize_t:
@@ -200,21 +192,12 @@ def _row(
 
 @cython.cfunc
 @cython.inline
-def _next(source: num.Bytes, words: num.UInt64s, i: Py_ssize_t, c: cython.uchar) -> Py_ssize_t:
+def _next(source: num.Bytes, i: Py_ssize_t, c: cython.uchar) -> Py_ssize_t:
     """The position of the first character `c` from `i` on, or the end of the source."""
     n: Py_ssize_t = source.shape[0]
-    word: Py_ssize_t = i >> 3
-    before: cython.ulonglong = (cython.cast(cython.ulonglong, 1) << ((i & 7) << 3)) - 1
-    while word < words.shape[0]:
-        # The lowest bit set in `found` is the highest one of the first byte that equals `c`.
-        other: cython.ulonglong = (words[word] | before) ^ (_ONES * c)
-        found: cython.ulonglong = (other - _ONES) & ~other & _HIGH
-        if found:
-            below: cython.ulonglong = (found & (~found + 1)) - 1
-            return (word << 3) + cython.cast(Py_ssize_t, ((below & _ONES) * _ONES >> 56) & 255) - 1
-        before = 0
-        word += 1
-    i = max(i, word << 3)
+    if cython.compiled and i < n:
+        at = cython.cast(cython.p_uchar, memchr(cython.address(source[i]), c, n - i))
+        return n if at == cython.NULL else at - cython.address(source[0])
     while i < n and source[i] != c:
         i += 1
     return i
@@ -234,22 +217,32 @@ def _holds(source: num.Bytes, i: Py_ssize_t, end: Py_ssize_t, word: cython.p_con
 
 
 @cython.cfunc
-def _raw_end(
-    source: num.Bytes, words: num.UInt64s, i: Py_ssize_t, name: cython.p_const_char, length: Py_ssize_t
-) -> Py_ssize_t:
+def _raw_end(source: num.Bytes, i: Py_ssize_t, name: cython.p_const_char, length: Py_ssize_t) -> Py_ssize_t:
     """The start of the end tag of a script or style, or the end of the source."""
     n: Py_ssize_t = source.shape[0]
-    i = _next(source, words, i, ord("<"))
+    i = _next(source, i, ord("<"))
     while i < n and not _holds(source, i, min(i + length, n), name):
-        i = _next(source, words, i + 1, ord("<"))
+        i = _next(source, i + 1, ord("<"))
     return i
 
 
 @cython.cfunc
 def _has_mark(source: num.Bytes, start: Py_ssize_t, end: Py_ssize_t, any_mark: cython.bint) -> cython.bint:
     """Whether a value holds `author`, or any of the marks; compares the last four letters of a mark first."""
-    last: cython.uint = 0
+    wanted: cython.uchar = 3 if any_mark else 1
+    pairs: cython.uchar = 0
     i: Py_ssize_t = start
+    while i < end and not pairs & wanted and i + 16 < source.shape[0]:
+        for k in range(i, i + 16):  # A loop of fixed length is vectorised: each mark has one of these pairs.
+            a: cython.uchar = source[k] | num.SMALL
+            b: cython.uchar = source[k + 1] | num.SMALL
+            pairs |= (a == ord("a")) & (b == ord("u"))
+            pairs |= ((a == ord("a")) & (b == ord("m"))) << 1  # of `name`
+            pairs |= ((a == ord("d")) & (b == ord("a"))) << 1
+            pairs |= (((a == ord("u")) & (b == ord("b"))) | ((a == ord("y")) & (b == ord("l")))) << 1
+        i += 16
+    i = max(start, i - 17 if pairs & wanted else i - 1)
+    last: cython.uint = 0
     while i < end:
         last = (last & 0xFFFFFF) << 8 | source[i] | num.SMALL
         i += 1

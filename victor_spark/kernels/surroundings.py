@@ -24,14 +24,10 @@ _LEAST_SCORE = cython.declare(cython.double, 1e-9)  # as a divisor
 _LAST_ELEMENT = cython.declare(cython.int, 2147483647)
 
 
-@cython.ccall
-def of_elements(
-    places: num.IntRows,
-    sums: num.DoubleRows,
-    last_inside: num.Ints,
-    n: Py_ssize_t,
-    table: cython.double[:, ::1],
-) -> cython.int:
+@cython.cfunc
+def _of_elements(
+    places: num.IntRows, sums: num.DoubleRows, last_inside: num.Ints, table: cython.double[:, ::1]
+) -> Py_ssize_t:
     """Fills `table` (num.ELEMENT_SUMS, n_elements); returns the element with the best score.
 
     The sums are those of all that stands inside an element. Its score says how much unlinked text stands
@@ -43,7 +39,7 @@ def of_elements(
     for k in range(table.shape[0]):
         for e in range(n_elements):
             table[k, e] = 0.0
-    for p in range(n):
+    for p in range(sums.shape[1]):
         plain: cython.double = sums[num.SUM_WORDS, p] - sums[num.SUM_LINKED, p]
         score: cython.double = plain - _LINK_COST * sums[num.SUM_LINKED, p] - _COST_OF_PARAGRAPH
         score = min(score, _MOST_SCORE)
@@ -77,20 +73,17 @@ def of_elements(
     score = max(table[num.ELEMENT_SCORE, best], _LEAST_SCORE)
     for e in range(n_elements):
         table[num.ELEMENT_OF_BEST, e] = table[num.ELEMENT_SCORE, e] / score
-    return cython.cast(cython.int, best)
+    return best
 
 
 @cython.ccall
 def of_paragraphs(
     places: num.IntRows,
     sums: num.DoubleRows,
-    elements: num.DoubleRows,
-    heading_level: num.Ints,
     last_inside: num.Ints,
-    best: Py_ssize_t,
-    n: Py_ssize_t,
-    n_blocks: Py_ssize_t,
+    heading_level: num.Ints,
     spans: num.DoubleRows,
+    elements: cython.double[:, ::1],
     scratch: cython.double[:, ::1],
     runs: cython.int[:, ::1],
     rows: cython.float[:, ::1],
@@ -99,8 +92,12 @@ def of_paragraphs(
     """Fills `rows`, a column a paragraph, and `page`, one number for all blocks.
 
     `spans` holds most words that a paragraph counts for, words that it costs, and what a linked word costs,
-    of each kind of run; `scratch` (num.SCRATCH, n) and `runs` (1 + len(spans), 2) are scratch.
+    of each kind of run; `elements` (num.ELEMENT_SUMS, n_elements), `scratch` (num.SCRATCH, n_paragraphs) and
+    `runs` (1 + len(spans), 2) are scratch.
     """
+    n: Py_ssize_t = sums.shape[1]
+    n_blocks: Py_ssize_t = heading_level.shape[0]
+    best = _of_elements(places, sums, last_inside, elements)
     all_words: cython.double = elements[num.ELEMENT_WORDS, 0]
     all_plain: cython.double = _own(places, sums, n, n_blocks, scratch, rows)
     r: Py_ssize_t = num.PARAGRAPH_POSITION + 1

@@ -26,10 +26,10 @@ def folding_table() -> UInt32:
     # NFC changes some characters, and composes others, such as vowels of Korean, with one before them.
     flagged = [*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)]
     for point in range(0xC0, ASSIGNED):
-        decomposition = unicodedata.decomposition(chr(point))
-        if decomposition and not decomposition.startswith("<"):
-            flagged.append(int(decomposition.split()[-1], 16))
-            flagged += [] if unicodedata.is_normalized("NFC", chr(point)) else [point]
+        parts = unicodedata.decomposition(chr(point)).split()
+        if len(parts) > 1 and not parts[0].startswith("<"):
+            flagged.append(int(parts[1], 16))
+        flagged += [] if unicodedata.is_normalized("NFC", chr(point)) else [point]
     table[flagged] |= ngrams.NOT_COMPOSED
     return table
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -52,7 +52,8 @@ def of_lines(lines: Iterable[str], *, handles: bool = False, several: bool = Fal
 def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
     """The names in lines that begin with `by` or the like, or follow a line of nothing else."""
     for line, after in pairwise([*lines, ""]):
-        if (label := _label().search(line)) is not None:  # of several values in the line
+        last_colon = max(line.rfind(":"), line.rfind("："))
+        if (label := _label().search(line, 0, last_colon + 1)) is not None:  # of several values in the line
             line = label[1] + _NEXT_LABEL.sub("", line[label.end() :])  # noqa: PLW2901
         begin = _introduction().match(f"{line} ") or _AFTER_DATE.match(line)
         rest = line[begin.end() :] if begin is not None else ""
@@ -78,12 +79,13 @@ _CAPITAL: Final = re.compile(r"(?![a-z])\w")
 _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
 
 
-def _apart(value: str, handles: bool) -> Iterable[str]:
+@lru_cache(500)
+def _apart(value: str, handles: bool) -> tuple[str, ...]:
+    """The names in a text."""
     words = value.casefold().replace(".", "").split() if _PLAIN.fullmatch(value) else ()
     if words and _other_words().isdisjoint(words) and _END.search(value) is None:
-        yield value
-        return
-    n_found = 0
+        return (value,)
+    found: list[str] = []
     for part in _persons(_between().split(_NO_NAME.sub(" ", value[:2_000]))):
         end = _END.search(part)
         name = part[: end.start()] if end is not None else part
@@ -101,10 +103,10 @@ def _apart(value: str, handles: bool) -> Iterable[str]:
             and name.casefold() not in vocabulary().introduction
             and (handles or not _HANDLE.fullmatch(name))
         ):
-            n_found += 1
-            yield " ".join(name.split())
-        if end is not None and n_found:
-            return
+            found.append(" ".join(name.split()))
+        if end is not None and found:
+            break
+    return tuple(found)
 
 
 def _persons(parts: Iterable[str]) -> Iterable[str]:

@@ -6,8 +6,7 @@ time is linear in the length of the page.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from html import unescape
 from typing import Final, NamedTuple
 
@@ -20,6 +19,7 @@ from victor_spark.metadata.vocabulary import vocabulary
 
 MAX_VALUE: Final = 2_000
 """The most characters of a value: fewer than the digits at which Python refuses to read a number."""
+_MAX_SOURCE: Final = 4 * MAX_VALUE  # the bytes of these
 MAX_JSON: Final = 2_000_000
 """The most bytes of JSON-LD that are read in a page."""
 _WINDOW: Final = 1_500
@@ -49,10 +49,10 @@ class Evidence:
     def __init__(self, markup: bytes) -> None:
         self._markup = markup
         self._found = np.empty((kernel.N_KINDS * kernel.MOST + 1, len(Stated._fields)), dtype=np.int32)
-        self._counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
+        counts = np.zeros(kernel.N_KINDS, dtype=np.int32)
         source = np.frombuffer(markup, dtype=np.uint8)
-        words = np.frombuffer(markup, dtype=np.uint64, count=len(markup) // 8)
-        kernel.statements(*views(source, words, _NAMES, self._found, self._counts))
+        kernel.statements(*views(source, _NAMES, self._found, counts))
+        self._counts: list[int] = counts.tolist()
         self._read: dict[int, list[str]] = {}
 
     def _rows(self, kind: int) -> list[list[int]]:
@@ -74,7 +74,7 @@ class Evidence:
     def _named(self, kind: int, known: dict[bytes, str]) -> dict[str, list[str]]:
         """The values of elements of a kind, by those of their names that are known."""
         found: dict[str, list[str]] = {}
-        for *_, first, first_end, second, second_end in self._rows(kind):
+        for _, _, _, first, first_end, second, second_end in self._rows(kind):
             name = known.get(self._markup[first:first_end].strip().lower())
             if name is not None and (content := _value(self._markup[second:second_end])):
                 found.setdefault(name, []).append(content)
@@ -99,15 +99,16 @@ class Evidence:
     @property
     def n_headings(self) -> int:
         """The number of `headings`."""
-        return min(int(self._counts[kernel.HEADING]), _MAX_HEADINGS)
+        return min(self._counts[kernel.HEADING], _MAX_HEADINGS)
 
     def around(self, heading: int) -> tuple[list[str], list[str]]:
         """The lines of text below one of the headings, and those just above it; none without headings."""
         for start, end, *_ in self._rows(kernel.HEADING)[heading : heading + 1]:
             above = self._markup[max(start - _ABOVE, 0) : start]
             below = self._markup[end : end + _BELOW]
-            below = below[below.lower().find(b"</h1") + 5 :]
-            return list(first(_lines(below), _MAX_BELOW)), list(_lines(above[above.find(b">") + 1 :]))
+            if (behind := below.lower().find(b"</h1")) >= 0:
+                below = below[behind + 5 :]
+            return _lines(below, _MAX_BELOW), _lines(above[above.find(b">") + 1 :])
         return [], []
 
     @cached_property
@@ -122,24 +123,20 @@ class Evidence:
         return texts
 
     @cached_property
-    def marked(self) -> list[Marked]:
-        """Elements that itemprop, rel, class or id mark as an author or a date."""
-        found: list[Marked] = []
+    def marked(self) -> dict[re.Pattern[str], list[Marked]]:
+        """Elements that itemprop, rel, class or id mark as an author or a date, by patterns of _MARKS."""
+        found: dict[re.Pattern[str], list[Marked]] = {}
         rows = self._rows(kernel.MARKED)
-        items = [start for start, _, rank, *_ in rows if kernel.ATTRIBUTES[rank] == "itemprop"]
+        items = [row[0] for row in rows if row[2] == _ITEMPROP]
         review = _REVIEW.search(self._markup, 0, items[-1]) if items and b"review" in self._markup else None
         of_reviews = {start for start in items if review and start > review.start()}
-        for start, end, rank, first, first_end, *_ in rows:
-            if start not in of_reviews and _NOT_TEXT.match(self._markup, start) is None:
-                words = _value(self._markup[first:first_end]).lower()[:_MAX_MARK]
-                if _NOT_OF_THE_PAGE.search(words) is None:
-                    found.append(Marked(f"{kernel.ATTRIBUTES[rank]}={words}", start, end))
+        for start, end, rank, first, first_end, _, _ in rows:
+            mark, patterns = _mark(rank, self._markup[first : min(first_end, first + _MAX_SOURCE)])
+            if patterns and start not in of_reviews and _NOT_TEXT.match(self._markup, start) is None:
+                one = Marked(mark, start, end)
+                for pattern in patterns:
+                    found.setdefault(pattern, []).append(one)
         return found
-
-    @cached_property
-    def marks(self) -> str:
-        """Their marks, one a line."""
-        return "\n".join([one.mark for one in self.marked])
 
     def apart(self, start: int) -> bool:
         """Whether an element that starts there stands in navigation, a label, or a form without an `h1`."""
@@ -190,9 +187,9 @@ class Evidence:
     def _lines(self, start: int, end: int) -> list[str]:
         inside = self._markup[end : end + _WINDOW]
         name = _NOT_IN_NAME.split(self._markup[start + 1 : start + _MAX_NAME + 1], 1)[0]
-        if (behind := re.search(rb"</%s(?![\w-])" % name.lower(), inside.lower())) is not None:
+        if (behind := re.search(rb"(?i)</%s(?![\w-])" % name, inside)) is not None:
             inside = inside[: behind.start()]
-        return list(_lines(inside))
+        return _lines(inside)
 
     def stated(self, one: Marked) -> list[str]:
         """The value that an element states in an attribute, or else the lines of its text."""
@@ -214,37 +211,59 @@ def _known_names() -> dict[bytes, str]:
 
 def _value(source: bytes) -> str:
     """The value of an attribute."""
-    text = source[: 4 * MAX_VALUE].decode("utf-8", "replace")[:MAX_VALUE]
+    text = source[:_MAX_SOURCE].decode("utf-8", "replace")[:MAX_VALUE]
     return " ".join((unescape(text) if "&" in text else text).split())
+
+
+@lru_cache(500)
+def _mark(rank: int, value: bytes) -> tuple[str, list[re.Pattern[str]]]:
+    """The mark of an element with this value of an attribute, and those of _MARKS that match it."""
+    words = _value(value).lower()[:_MAX_MARK]
+    mark = f"{kernel.ATTRIBUTES[rank]}={words}"
+    if _NOT_OF_THE_PAGE.search(words):
+        return mark, []
+    return mark, [pattern for pattern, word in _MARKS.items() if word in mark and pattern.search(mark)]
 
 
 def _tidy(text: str) -> str:
     return " ".join(text[:MAX_VALUE].split())
 
 
-def _lines(markup: bytes) -> Iterator[str]:
-    """The lines of text of a piece of markup, without white space around them: most elements begin one."""
+def _lines(markup: bytes, most: int = _BELOW) -> list[str]:
+    """The lines of text of a piece of markup, up to about `most` characters; most elements begin one."""
+    found = []
     for match in _LINE.finditer(markup.decode("utf-8", "replace")):
         line = match[1]
         if "<" in line:
             line = _INSIDE_LINES.sub(" ", _INSIDE_WORDS.sub("", line))
         if tidy := " ".join((unescape(line) if "&" in line else line).split()):
-            yield tidy
-
-
-def first(lines: Iterable[str], most: int) -> Iterator[str]:
-    """The first lines, up to about `most` characters."""
-    for line in lines:
-        if most < 0:
-            return
-        most -= len(line)
-        yield line
+            found.append(tidy)
+            most -= len(tidy)
+            if most < 0:
+                break
+    return found
 
 
 _ATTRIBUTE: Final = re.compile(r"""([^\s"'<>/=]++)\s*+(?:=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?""")
 """With the names that have no value, so that no name is looked at again from its second letter on."""
 _NAMES: Final = np.array(kernel.NAMES, dtype=np.uint64)
 _RELATIONS: Final = {b"canonical": "canonical", b"license": "license", b"licence": "license"}
+_MARKS: Final = {
+    re.compile(r"^(?:itemprop=|property=(?:\w+:)?)author"): "author",
+    re.compile("^rel=author"): "rel=author",
+    re.compile(r"(?<![^\W_])(?:author[-_]*name|byline[-_]*(?:name|author))"): "",
+    re.compile(r"class=.*\bbyline"): "byline",
+    re.compile(r"class=.*\bauthor\b"): "author",
+    re.compile("class=.*author"): "author",
+    re.compile("href=.*/authors?/"): "/author",
+    re.compile("class=.*user-?_?name"): "name",
+    re.compile(r"^(?:itemprop=|property=(?:\w+:)?)datepublished"): "datepublished",
+    re.compile("publish(?<!status-publish)(?!.*modified)"): "publish",
+    re.compile("date(?!.*update)"): "date",
+}
+"""Marks of elements that hold authors (the surest first), a user, or a date; and a word that each has."""
+ITEM, RELATION, *BYLINES, USER, DATE_ITEM, PUBLISH, DATE = _MARKS
+_ITEMPROP: Final = kernel.ATTRIBUTES.index("itemprop")
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
 """Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from html import unescape
-from itertools import chain, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from typing import Any, Final
 
-from victor_spark.metadata import author_names, dates
-from victor_spark.metadata.evidence import Evidence, Marked, first
-from victor_spark.metadata.statements import USER, Candidates, Statements, key
+from victor_spark.metadata import author_names, dates, evidence
+from victor_spark.metadata.evidence import Evidence, Marked
+from victor_spark.metadata.statements import Candidates, Statements, key
 from victor_spark.metadata.vocabulary import vocabulary
 from victor_spark.words import INVISIBLE
 
@@ -220,9 +220,13 @@ def _without_employer(page: Statements, name: str) -> str:
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
         yield where, author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
-    yield from _marked_authors(page, (USER, _ITEM, _RELATION) if page.states_thread else (_ITEM, _RELATION))
-    marks = page.evidence.marks
-    for pattern in _BYLINES if "author" in marks or "byline" in marks else ():
+    yield from _marked_authors(
+        page,
+        (evidence.USER, evidence.ITEM, evidence.RELATION)
+        if page.states_thread
+        else (evidence.ITEM, evidence.RELATION),
+    )
+    for pattern in evidence.BYLINES:
         before: Marked | None = None  # the element with the names in `found`, or the last one of them
         found: tuple[str, ...] = ()
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
@@ -236,11 +240,11 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
             before, found = one, (*found, *(name for name in own if name not in found))
         if before:
             yield before.mark, found
-    yield from _marked_authors(page, (USER,))
+    yield from _marked_authors(page, (evidence.USER,))
     below, above = page.around
     yield from (("text by h1", found) for found in author_names.introduced([*below, "", *above]))
     yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
-    marked = [*islice(page.elements(_BYLINES[2], _LONGEST_NAME), 2)]
+    marked = [*islice(page.elements(evidence.BYLINES[2], _LONGEST_NAME), 2)]
     for one, lines in marked if len(marked) == 1 else ():
         if not (_OF_OTHERS.search(one.mark) or page.leads_elsewhere(one.mark)):
             yield one.mark, author_names.of_lines(lines, handles=True)
@@ -251,17 +255,16 @@ def _stated_authors(page: Statements) -> Candidates[list[str]]:
     for source, work in page.works:
         for role in filter(work.get, ("author", "creator")):
             yield f"{source}.{role}", list(page.texts(work, role, "name"))
-    meta = page.evidence.meta
-    for name in vocabulary().meta["author"]:
-        if (stated := meta.get(name)) is not None:
-            if name.startswith(("citation", "dc")):  # with the last name first
-                stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]
-            yield f"meta {name}", stated
-    for number in "12":
-        label = " ".join(meta.get(f"twitter:label{number}", ())).casefold()
+    for name, stated in page.named("author"):
+        if name.startswith(("citation", "dc")):  # with the last name first
+            stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]  # noqa: PLW2901
+        yield f"meta {name}", stated
+    card = dict(page.named("card"))
+    for number in "12" if card else ():
+        label = " ".join(card.get(f"twitter:label{number}", ())).casefold()
         if label and any(word in label for word in vocabulary().author_label):
             data = f"twitter:data{number}"
-            yield f"meta {data}", meta.get(data, [])
+            yield f"meta {data}", card.get(data, [])
 
 
 _FIRST_AND_LAST: Final = re.compile(r"\A((?:[a-z]+ )*[^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
@@ -280,7 +283,10 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
         handles = page.is_thread
         own = (name for _, lines in near for name in author_names.of_lines(lines, handles=handles))
         if found := author_names.authors(own, handles=handles):
-            yield near[0][0].mark, found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is USER else None]
+            yield (
+                near[0][0].mark,
+                found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is evidence.USER else None],
+            )
 
 
 _LONGEST_LINE: Final = 120
@@ -300,19 +306,6 @@ _MAX_GAP_IN_BYLINE: Final = 150
 """Bytes between the beginnings of elements with the same mark that name authors of one text."""
 _MAX_GAP_OF_AUTHORS: Final = 1_000
 """Bytes between the names of authors of one text."""
-_ITEM, _RELATION, *_BYLINES = map(
-    re.compile,
-    (
-        r"(?m)^(?:itemprop=|property=(?:\w+:)?)author",
-        "(?m)^rel=author",
-        r"=.*(?:\b|_)(?:author[-_]*name|byline[-_]*(?:name|author))",
-        r"class=.*\bbyline",
-        r"class=.*\bauthor\b",
-        "class=.*author",
-        "href=.*/authors?/",
-    ),
-)
-"""Marks of elements that hold authors, the surest first."""
 _NOT_AUTHORS: Final = re.compile(
     r"class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description|\bauthor\w*bio)"
 )
@@ -327,8 +320,8 @@ _MAX_IN_BYLINE: Final = 5
 def _dates(page: Statements) -> Candidates[str]:
     """The day that the page states, but a different one that it shows beside its heading precedes it."""
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
-    created = (one for one in page.evidence.times if one[0].startswith("time datecreated"))
-    items = page.marked(_DATE_ITEM, _LONGEST_NAME)
+    created = filter(lambda one: one[0].startswith("time datecreated"), page.times())
+    items = page.marked(evidence.DATE_ITEM, _LONGEST_NAME)
     for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
         # Earlier days beside a heading are rather those that the text is about.
         shown = [one for one in _days(page, _of_dates(_beside(page))) if one[1] >= "2000"]
@@ -363,11 +356,14 @@ def _beside(page: Statements) -> list[str]:
     A short line without a digit is the label of the line below it.
     """
     below, above = page.around
-    below, above = ["", *first(below, _MAX_BELOW_HEADING)], ["", *above]
+    before_each = accumulate(map(len, below), initial=0)
+    near = ["", *(line for line, n in zip(below, before_each, strict=False) if n <= _MAX_BELOW_HEADING)]
     found = []
-    for before, line in (*pairwise(below), *reversed([*pairwise(above)])):
+    for before, line in (*pairwise(near), *reversed([*pairwise(["", *above])])):
+        if not _DIGIT.search(line):
+            continue
         label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
-        if _DIGIT.search(line) and not any(map(_of_user().match, (label, line))):
+        if not _of_user().match(label) and not _of_user().match(line):
             line = _IN_BRACKETS.sub("", line[:_LONGEST_LINE])  # noqa: PLW2901
             found.append(_LATER.sub("", line) if _updated().search(line) else line)
     return found
@@ -396,21 +392,18 @@ _DIGIT: Final = re.compile(r"\d")
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    yield from (time for time in page.evidence.times if _PUBLISHED.search(time[0]))
-    yield from page.marked(_PUBLISH, _LONGEST_NAME)
+    yield from (time for time in page.times() if _PUBLISHED.search(time[0]))
+    yield from page.marked(evidence.PUBLISH, _LONGEST_NAME)
     lines = _beside(page)
     yield from _of_dates(lines)
     yield from (("text by h1", line) for line in lines if not _updated().search(line))
-    yield from (time for time in page.evidence.times if not _updated().search(time[0]))
+    yield from (time for time in page.times() if not _updated().search(time[0]))
     yield from (("text by h1", line) for line in lines)
-    yield from page.marked(_DATE, _LONGEST_NAME)
+    yield from page.marked(evidence.DATE, _LONGEST_NAME)
     yield from _modified(page)
 
 
-_DATE_ITEM: Final = re.compile(r"(?m)^(?:itemprop=|property=(?:\w+:)?)datepublished")
 _PUBLISHED: Final = re.compile("publish|entry-date|created")
-_PUBLISH: Final = re.compile("(?<!status-)publish(?!.*modified)")
-_DATE: Final = re.compile("date(?!.*update)")
 
 
 def _modified(page: Statements) -> Candidates[str]:
@@ -419,8 +412,8 @@ def _modified(page: Statements) -> Candidates[str]:
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
-    for name in vocabulary().meta["tags"]:
-        yield f"meta {name}", _each(page.evidence.meta.get(name, ()))
+    for name, values in page.named("tags"):
+        yield f"meta {name}", _each(values)
     yield "json-ld keywords", _each(value for _, value in page.of_works("keywords"))
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 from victor_spark.hosts import host_name, registered_domain
 from victor_spark.metadata import json_ld
-from victor_spark.metadata.evidence import MAX_VALUE, Evidence, Marked
+from victor_spark.metadata.evidence import ITEM, MAX_VALUE, USER, Evidence, Marked
 from victor_spark.metadata.json_ld import Thing
 from victor_spark.metadata.vocabulary import vocabulary
 
@@ -19,8 +19,6 @@ Candidates = Iterator[tuple[str, T]]
 """Pairs of a source, such as `meta og:title`, and a value; the best first."""
 
 _THREADS: Final = frozenset(("DiscussionForumPosting", "QAPage", "Question"))
-USER: Final = re.compile("class=.*user-?_?name")
-"""The mark of an element with the name of a user."""
 _MAX_WORKS = 5
 _MAX_SITES = 20
 """The most names of the site that are read."""
@@ -60,12 +58,14 @@ class Statements:
         titles = {key(title) for title in (*og_titles, self.evidence.title or "")}
         return (self.headings | titles) - {""}
 
+    def named(self, field: str) -> list[tuple[str, list[str]]]:
+        """The names of `meta` elements that state a field, the best first, with their contents."""
+        meta, names = self.evidence.meta, vocabulary().meta[field]
+        return [] if meta.keys().isdisjoint(names) else [(name, meta[name]) for name in names if name in meta]
+
     def meta(self, field: str) -> Candidates[str]:
         """Contents of the `meta` elements that state a field, the best name first."""
-        meta = self.evidence.meta
-        for name in vocabulary().meta[field]:
-            for value in meta.get(name, ()):
-                yield f"meta {name}", value
+        return ((f"meta {name}", value) for name, values in self.named(field) for value in values)
 
     def linked(self, relation: str) -> Candidates[str]:
         """Addresses of `link` elements by a relation."""
@@ -81,14 +81,18 @@ class Statements:
         """Texts of a field of one thing."""
         return json_ld.strings(thing.get(field), inner, self._by_id)
 
+    def times(self) -> Candidates[str]:
+        """The words that mark a `time` element, and the time that it states."""
+        yield from self.evidence.times
+
     def marked(self, pattern: re.Pattern[str], longest: int) -> Candidates[str]:
-        """Texts of elements whose mark the pattern finds, of at most `longest` characters."""
+        """Texts of elements whose mark matches a pattern, of at most `longest` characters."""
         return ((one.mark, " ".join(lines)) for one, lines in self.elements(pattern, longest))
 
     def elements(self, pattern: re.Pattern[str], longest: int) -> Iterator[tuple[Marked, list[str]]]:
-        """Elements whose mark the pattern finds, and their lines, of at most `longest` characters."""
-        for one in self.evidence.marked if pattern.search(self.evidence.marks) else ():
-            if not pattern.search(one.mark) or (pattern is USER and self.evidence.apart(one.start)):
+        """Elements whose mark matches a pattern, and their lines, of at most `longest` characters."""
+        for one in self.evidence.marked.get(pattern, ()):
+            if pattern is USER and self.evidence.apart(one.start):
                 continue
             if 0 < len(" ".join(lines := self.evidence.stated(one))) <= longest:
                 yield one, lines
@@ -101,7 +105,7 @@ class Statements:
     @cached_property
     def states_thread(self) -> bool:
         """Whether JSON-LD states a thread, or marked authors are users who reply to one."""
-        answers = [one.start for one in self.evidence.marked if one.mark == "itemprop=author"]
+        answers = [one.start for one in self.evidence.marked.get(ITEM, ()) if one.mark == "itemprop=author"]
         users = [one.start for one, _ in self.elements(USER, MAX_VALUE)] if len(answers) > 1 else []
         answered = len(users) > len(answers) and users[0] < answers[0]
         return answered or any(not _THREADS.isdisjoint(types) for types, _ in self._things)

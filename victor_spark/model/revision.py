@@ -45,19 +45,18 @@ _MIN_PROBABILITY: Final = 1e-4
 def guesses_of(blocks: Blocks, page: Layout, logits: Float32) -> Fill:
     """A function that fills `rows` (len(GUESSES), n blocks), from guessed log-odds of content (n_blocks)."""
     own = np.empty((len(_OF_BLOCKS), len(blocks)), dtype=np.float32)
-    words = page.words
     bounded = np.minimum(np.maximum(logits, np.float32(-9.0)), np.float32(9.0))
     guesses = np.asarray(1.0 / (1.0 + np.exp(-bounded)), dtype=np.float32)
     n = page.places.shape[1]
     masses = np.empty((len(num.MASSES), n))
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
-    context.of_blocks(*views(guesses, logits, words, page.of_block, masses, own))
+    context.of_blocks(*views(guesses, logits, page.words, page.of_block, masses, own))
     scratch = np.empty((len(num.GUESS_SCRATCH), n))
     elements = np.empty((len(num.GUESS_ELEMENTS), len(page.last_inside)))
     context.of_paragraphs(*views(masses, page.places, page.last_inside, scratch, elements, table, numbers))
     others = 1.0 - guesses
-    numbers[-1] = context.doubt(*views(guesses, others, np.log(guesses), np.log(others), words))
+    numbers[-1] = context.doubt(*views(guesses, others, np.log(guesses), np.log(others), page.words))
 
     def fill(first: int, rows: Float32) -> None:
         these = slice(first, first + rows.shape[1])

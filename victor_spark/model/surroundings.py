@@ -113,13 +113,9 @@ def layout_of(blocks: Blocks) -> Layout:
     of_block = np.empty(n, dtype=np.int32)
     places = np.empty((len(num.PLACES), n), dtype=np.int32)
     sums = np.empty((len(num.SUMS), n))
-    packed = of_blocks.layout(
-        *views(blocks.paragraph, words, linked, blocks.n_sentences),
-        *views(blocks.parent_block, blocks.elements),
-        *views(blocks.path, blocks.class_path, of_block, places, sums),
-        KEY,
-        *views(slots(n)),
-    )
+    columns = (blocks.paragraph, words, linked, blocks.n_sentences, blocks.parent_block, blocks.elements)
+    filled = (of_block, places, sums, slots(n))
+    packed = of_blocks.layout(*views(*columns, blocks.path, blocks.class_path, *filled), KEY)
     n_elements, n_paragraphs = packed >> 32, packed & 0xFFFFFFFF
     places = np.ascontiguousarray(places[:, :n_paragraphs])
     sums = np.ascontiguousarray(sums[:, :n_paragraphs])
@@ -137,12 +133,9 @@ def rows_of(blocks: Blocks) -> Fill:
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)
     duplicates = np.empty((len(num.TWINS), n), dtype=np.int32)
     ratios = np.empty((len(num.GROUP_RATIOS), blocks.elements.shape[1]))  # no more groups than elements
-    mean_depth = of_blocks.of_page(
-        *views(page.words, blocks.n_sentences, blocks.depth, blocks.div_group, blocks.td_group),
-        *views(blocks.letters_hash, page.linked),
-        KEY,
-        *views(slots(n), duplicates, ratios, numbers[-_N_DOCUMENT:]),
-    )
+    columns = (page.words, blocks.n_sentences, blocks.depth, blocks.div_group, blocks.td_group)
+    filled = (slots(n), duplicates, ratios, numbers[-_N_DOCUMENT:])
+    mean_depth = of_blocks.of_page(*views(*columns, blocks.letters_hash, page.linked, *filled), KEY)
     table = _table(blocks, page, numbers[:-_N_DOCUMENT])
     title = (blocks.title or "")[:MOST_TITLE]
 
@@ -150,19 +143,12 @@ def rows_of(blocks: Blocks) -> Fill:
         these = slice(first, first + rows.shape[1])
         counts = _rows(blocks) if rows.shape[1] == n else [column[these] for column in _rows(blocks)]
         hints = np.ascontiguousarray(blocks.hints[: len(HINTS), these])
-        of_blocks.of_blocks(
-            *views(np.concatenate(counts).reshape(len(ROWS), -1), page.words[these]),
-            *views(blocks.containers[these], hints, page.of_block[these], page.places),
-            len(CONTAINERS),
-            *views(_COUNT_ROWS),
-            first,
-            mean_depth,
-            *views(duplicates, ratios, rows),
-        )
-        of_blocks.title_shares(
-            *views(blocks.points, blocks.text_start[these], blocks.text_end[these], blocks.n_letters[these]),
-            *views(code_points(title), rows[len(_OF_BLOCKS) - 1]),
-        )
+        own = (np.concatenate(counts).reshape(len(ROWS), -1), page.words[these], blocks.containers[these])
+        of_all = (page.places, duplicates, ratios, _COUNT_ROWS)
+        arrays = views(*own, hints, page.of_block[these], rows, *of_all)
+        of_blocks.of_blocks(*arrays, len(CONTAINERS), first, mean_depth)
+        texts = (blocks.points, blocks.text_start[these], blocks.text_end[these], blocks.n_letters[these])
+        of_blocks.title_shares(*views(*texts, code_points(title), rows[len(_OF_BLOCKS) - 1]))
         kernel.spread(*views(table, page.of_block[these], numbers), len(_OF_BLOCKS), memoryview(rows))
 
     return fill
@@ -172,15 +158,8 @@ def _table(blocks: Blocks, page: Layout, numbers: Float32) -> Float32:
     """The rows of paragraphs (len(_OF_PARAGRAPHS), n_paragraphs), and the numbers of the page."""
     n, n_elements = page.places.shape[1], len(page.last_inside)
     table = np.empty((len(_OF_PARAGRAPHS), n), dtype=np.float32)
-    elements = np.empty((len(num.ELEMENT_SUMS), n_elements))
-    best = kernel.of_elements(*views(page.places, page.sums, page.last_inside), n, *views(elements))
-    scratch = np.empty((len(num.SCRATCH), n))
+    columns = (page.places, page.sums, page.last_inside, blocks.heading_level, _SPANS)
+    elements, scratch = np.empty((len(num.ELEMENT_SUMS), n_elements)), np.empty((len(num.SCRATCH), n))
     runs = np.empty((len(_RUNS), len(num.RUN)), dtype=np.int32)
-    kernel.of_paragraphs(
-        *views(page.places, page.sums, elements, blocks.heading_level, page.last_inside),
-        best,
-        n,
-        len(blocks),
-        *views(_SPANS, scratch, runs, table, numbers),
-    )
+    kernel.of_paragraphs(*views(*columns, elements, scratch, runs, table, numbers))
     return table

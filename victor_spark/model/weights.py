@@ -49,10 +49,8 @@ class Names:
         """Fills `rows` (len(NAME_FEATURES), n_blocks) of a page with at least one block."""
         slots, slot_weights = self._slots
         of_elements = np.empty((len(NAME_FEATURES), blocks.named_elements.shape[1]), dtype=np.float32)
-        kernel.weigh(
-            *views(blocks.named_elements, blocks.name_words, slots, slot_weights),
-            *views(blocks.named, of_elements, rows),
-        )
+        columns = (blocks.named_elements, blocks.name_words, slots, slot_weights, blocks.named)
+        kernel.weigh(*views(*columns, of_elements, rows))
 
     @cached_property
     def _slots(self) -> tuple[UInt32, Float32]:

@@ -23,7 +23,7 @@ _LABEL: Final = re.compile(
 _SIGN: Final = re.compile(r"[\[(]?\s*(?:\d{1,4}|[*†‡§¶]+)\s*[\])]?\.?")
 """A label that is no word."""
 _BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)
-_IDS: Final = re.compile(r'<(?:[^<>]*? )(?:id|name)="([^"]+)"')
+_IDS: Final = re.compile(r'<[^ <>]*+(?: (?!(?:id|name)="[^"])[^ <>]*+)*+ (?:id|name)="([^"]+)"')
 _FRAGMENT: Final = re.compile(r' href="[^"#]*#([^"]+)"')
 _NOTE_ADDRESS: Final = re.compile(
     r'="[^"#]*#(?:[^"]*(?:fn|ftn|note|cite|ref|bib)|(?:B|R|CR|bb?)\d+")|="[^"]*(?:footnote|noteref)|javascript:',
@@ -92,7 +92,7 @@ def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnot
     back = {row for row in terms if s.kind[row] == KIND["dt"]} | {
         row
         for note in notes
-        for row in _marks_of(page, note, min(s.after(ends.get(note, note)), stops[note]))
+        for row in _marks_of(page, note, min(page.after(ends.get(note, note)), stops[note]))
     }
     return Footnotes(refs, notes, frozenset(back), ends)
 
@@ -168,12 +168,12 @@ def _note(page: "Structure", place: int) -> int | None:
     s = page.s
     row = first_from(s.start, place + 1) - 1
     if s.kind[row] == KIND["dt"] and _LABEL.fullmatch(page.text_of(row)):
-        row = min(s.after(row), len(s.kind) - 1)
+        row = min(page.after(row), len(s.kind) - 1)
     while row >= 0 and (s.kind[row] not in _NOTE_KINDS or s.last[row] == s.first[row]):
         row = int(s.parent[row])
     if row < 0 or (s.kind[row] == KIND["block"] and s.last[row] - s.first[row] > _MOST_BLOCKS):
         return None
-    inside = s.kind[row : s.after(row)]
+    inside = s.kind[row : page.after(row)]
     if inside[0] == KIND["td"] or ((inside >= KIND["h1"]) & (inside <= KIND["h6"])).any():
         return None
     return row if page.size(row) <= _LONGEST_NOTE else None
@@ -215,10 +215,10 @@ def _numbered(page: "Structure", refs: dict[int, str]) -> dict[int, str]:
             continue
         if is_heading and page.block_text(int(s.first[row])).strip(" :").lower() not in _HEADINGS:
             continue
-        inside = slice(row, s.after(row) + 4 if is_heading else s.after(row))
+        inside = slice(row, page.after(row) + 4 if is_heading else page.after(row))
         lists = np.flatnonzero(s.kind[inside] == KIND["ol"]) + row
         if len(lists):
-            rows = np.arange(lists[0] + 1, s.after(int(lists[0])))
+            rows = np.arange(lists[0] + 1, page.after(int(lists[0])))
             items = rows[(s.kind[rows] == KIND["li"]) & (s.parent[rows] == lists[0])].tolist()
             if len(items) >= len(numbers) == max(numbers):
                 for item in items:

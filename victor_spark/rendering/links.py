@@ -14,19 +14,13 @@ from victor_spark.rendering.num import KIND
 if TYPE_CHECKING:
     from victor_spark.rendering.structure import Structure
 
+_ATTRIBUTE: Final = re.compile(r' ([\w:.-]+)="([^"]*)"')
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _BASE: Final = re.compile(rb"<base\s[^<>]*?href\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _ALLOWED: Final = (
     "http:", "https:", "mailto:", "tel:", "ftp:", "ftps:", "sftp:", "xmpp:", "geo:", "doi:", "magnet:"
 )  # fmt: skip
-
-
-def attribute(tag: str, name: str) -> str:
-    """One attribute of a start tag of canonical HTML, "" where it has none."""
-    start = tag.find(f' {name}="') + len(name) + 3
-    value = tag[start : tag.find('"', start)] if start >= len(name) + 3 else ""
-    return unescape(value) if "&" in value else value
 
 
 class Links:
@@ -111,6 +105,7 @@ _LAZY: Final = (
     "data-hi-res-src", "data-full-src", "data-orig-file", "data-delayed-url", "data-actualsrc", "data-echo",
     "data-img-src", "data-large-file", "data-runner-src", "data-canonical-src",
 )  # fmt: skip
+_LAZY_FIRST: Final = frozenset(_LAZY[:4])
 _SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset", "data-sizes-srcset")
 _PLACEHOLDER: Final = re.compile(
     r"(?<![^/_-])(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)(?:[._-]?\d+)*+\.(?:gif|png|svg|jpe?g)",
@@ -139,26 +134,27 @@ def is_formula(tag: str) -> bool:
 
 def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
     """The address and the text of an image; None if it shows nothing or is a decoration."""
-    s = page.s
-    written = attribute(tag, "src").strip()
-    stated = [_SIZE.match(attribute(tag, name)) for name in ("width", "height")]
+    s, found = page.s, dict(_ATTRIBUTE.findall(tag))
+    written, alt = unescape(found.get("src", "")).strip(), unescape(found.get("alt", ""))
+    stated = [_SIZE.match(unescape(found[name])) for name in ("width", "height") if name in found]
     sizes = [int(size[1]) for size in stated if size]
-    if sizes and (max(sizes) < _SMALLEST or (0 < min(sizes) < _THINNEST and not attribute(tag, "alt"))):
+    if sizes and (max(sizes) < _SMALLEST or (0 < min(sizes) < _THINNEST and not alt)):
         return None
-    if any(name in written for name in _TRACKERS) or _TRACKING.search(written) or _BUTTON.search(written):
+    if any(map(written.__contains__, _TRACKERS)) or _TRACKING.search(written) or _BUTTON.search(written):
         return None
     is_in_page = written.startswith(("data:", "about:", "#"))
     if is_in_page or _PLACEHOLDER.search(written, written.rfind("/") + 1):  # scripts replace it
         written = ""
-    if not written or (" data-" in tag and any(attribute(tag, name) for name in _LAZY[:4])):
-        lazy = next(filter(str.strip, (attribute(tag, name) for name in _LAZY)), "")
-        lazy = lazy or next(filter(None, (_of_set(attribute(tag, name)) for name in _SETS)), "")
+    if not written or not _LAZY_FIRST.isdisjoint(found):
+        stated_lazily = (unescape(found[name]) for name in _LAZY if name in found)
+        lazy = next((address for address in stated_lazily if address.strip()), "")
+        lazy = lazy or next((best for name in _SETS if (best := _of_set(unescape(found.get(name, ""))))), "")
         written = lazy or _of_picture(page, row) or written
     address = page.links.address(written) if written else None
     if address is None:
         return None
-    around = int(s.parent[row])
-    kind_around = s.kind[around]
+    around = s.parent.item(row)
+    kind_around = s.kind.item(around)
     if kind_around == KIND["noscript"] and page.last_image >= row - 4:
         return None  # what scripts show in its place stands before it
     path = address.split("?")[0]
@@ -167,9 +163,9 @@ def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
         return None
     page.shown_images[key] = page.last_image = row
     if kind_around == KIND["a"]:
-        target = page.links.address(attribute(page.tag(around), "href"))
+        target = page.links.address(page.attribute(around, "href"))
         page.shown_images[target or key] = row  # a larger one that the link leads to
-    return address, " ".join(attribute(tag, "alt").split())
+    return address, " ".join(alt.split())
 
 
 def _of_set(candidates: str) -> str:
@@ -213,20 +209,20 @@ KNOWN: Final = frozenset(
 
 def language(page: "Structure", row: int) -> str:
     """The language that a listing, the `code` inside it or an element close around it states, or ""."""
-    s = page.s
-    rows = [row, *(at for at in range(row + 1, min(len(s.kind), row + 4)) if s.start[at] < s.end[row])]
-    up = int(s.parent[row])
-    while up >= 0 and len(rows) < 8 and page.size(up) <= 3 * (page.size(row) + 30):
+    s, most = page.s, 3 * (page.size(row) + 30)
+    rows = [row, *range(row + 1, min(page.after(row), row + 4))]
+    up = s.parent.item(row)
+    while up >= 0 and len(rows) < 8 and page.size(up) <= most:
         rows.append(up)
-        up = int(s.parent[up])
+        up = s.parent.item(up)
     for at in rows:
         tag = page.tag(at)
         for found in (*_STATED.finditer(tag), *_LANGUAGE.finditer(tag)):
             name: str = found[1].lower()
             if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in KNOWN):
                 return name
-        if s.kind[at] != KIND["other"]:  # words of a highlighter's `span` are kinds of tokens
-            for word in attribute(tag, "class").lower().split():
-                if word in KNOWN and (word != "markdown" or s.kind[at] != KIND["block"]):
+        if s.kind.item(at) != KIND["other"]:  # words of a highlighter's `span` are kinds of tokens
+            for word in page.attribute(at, "class").lower().split():
+                if word in KNOWN and (word != "markdown" or s.kind.item(at) != KIND["block"]):
                     return word
     return ""

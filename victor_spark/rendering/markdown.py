@@ -3,8 +3,6 @@
 from itertools import islice
 from typing import Final
 
-import numpy as np
-
 from victor_spark.html.characters import properties
 from victor_spark.kernels import views
 from victor_spark.rendering.links import KNOWN
@@ -31,7 +29,7 @@ def markdown(page: Structure, title: str | None) -> str:
 def _title(page: Structure, title: str | None) -> int | None:
     """The node of the heading that repeats the page's title, if there is one."""
     for node in islice(page.children(-1), 12 if title else 0):
-        if title and page.nodes[N_OP, node] == OP["heading"] and page.nodes[N_A, node] <= 2:
+        if title and page.nodes.item(N_OP, node) == OP["heading"] and page.nodes.item(N_A, node) <= 2:
             if len(text := page.words(node).lower()) < 2:
                 return None
             before, found, after = " ".join(title.lower().split()).partition(text)
@@ -44,7 +42,7 @@ def _headings_of_notes(page: Structure) -> list[int]:
     """The nodes of headings above footnotes, such as "Notes": Markdown shows footnotes without a heading."""
     ops, ends = page.nodes[N_OP], page.nodes[N_END]
     found = []
-    for node in np.flatnonzero(ops == OP["heading"]).tolist() if page.footnotes.notes else ():
+    for node in (ops == OP["heading"]).nonzero()[0].tolist() if page.footnotes.notes else ():
         after = int(ends[node]) + 1
         inside = ops[after : ends[after] + 1] if after < len(ops) else ops[:0]
         if (inside == OP["footnote"]).any() and page.words(node).lower().rstrip(" :") in _NOTES:
@@ -56,7 +54,7 @@ def _labels_of_code(page: Structure) -> list[int]:
     """The nodes of paragraphs that only name the language of the listing below, as its fence does."""
     ops, values, ends = page.nodes[N_OP], page.nodes[N_A], page.nodes[N_END]
     found = []
-    for listing in np.flatnonzero(ops == OP["code"]).tolist():
+    for listing in (ops == OP["code"]).nonzero()[0].tolist():
         label = int(values[listing - 1]) if listing else 0
         if (
             ops[listing - 1] == OP["close"]

@@ -17,17 +17,18 @@ at.check()
 # Marks inside a line before it is known where they stand: Markdown reads ** only beside certain characters.
 # Those of STRONG, EM, STRIKE begin with 1, 3, 5, and end with 2, 4, 6.
 _WRITTEN = {"\x01": "**", "\x02": "**", "\x03": "*", "\x04": "*", "\x05": "~~", "\x06": "~~"}
-_OPENING = "\x01\x03\x05"
-_RUN = re.compile("[\x01-\x06]+")
+_OPENING = cython.declare(str, "\x01\x03\x05")
+_RUN = cython.declare(object, re.compile("[\x01-\x06]+"))
+_PAIR = re.compile("([^\x01-\x06]*)([\x01\x03\x05])([^\x01-\x06]+)([\x02\x04\x06])([^\x01-\x06]*)")
 _NESTED = re.compile("[\x01\x03\x05][^\x02\x04\x06]*[\x01\x03\x05]")
 _SAME = re.compile("([\x02\x04\x06])(\\s*)([\x01\x03\x05])")
-_BREAK = "\x0f"
-_AROUND = " \x0f"
-_CODE_END = "\x10"
-_MARK = "\x11"  # an exclamation mark that stays; before a link or footnote others are escaped
-_MAY_MEAN = frozenset("#>+-=|:0123456789")
+_BREAK = cython.declare(str, "\x0f")
+_AROUND = cython.declare(str, " \x0f")
+_CODE_END = cython.declare(str, "\x10")
+_MARK = cython.declare(str, "\x11")  # an exclamation mark that stays; others are escaped before a link
+_MAY_MEAN = cython.declare(frozenset, frozenset("#>+-=|:0123456789"))
 _LINE_START = re.compile(
-    r"(?m)^(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
+    r"(?:#{1,6}(?=\s|$)|>|[+-](?=\s|$)|[-=][-= ]*$|[|:][-:| ]*$|-[-:| ]*$|(\d{1,9})([.)](?=\s|$)))"
 )
 _ODD = re.compile(r"[<>\\`|()\x00-\x1f\x7f\s&](?:(?<!&)|(?=#|\w+;))")
 _IN_ADDRESS = {c: f"%{ord(c):02X}" for c in " <>\\`|"} | {"(": "\\(", ")": "\\)", "&": "&amp;"}
@@ -255,7 +256,7 @@ class Writer:
                 parts.append(_BREAK)
             elif kind == at.IMAGE:
                 address, alt = self.values[value]
-                parts.append(f"{_MARK}[{_escaped(alt)}]({_address(address)})")
+                parts.append(f"{_MARK}[{_escaped(alt) if alt else ''}]({_address(address)})")
             elif kind == at.MATH:
                 begins = not parts or not _NOT_BEFORE_FORMULA.search(parts[len(parts) - 1])
                 tex = _math(self.values[value], self.nodes[at.N_B, i])
@@ -284,6 +285,9 @@ class Writer:
         while i < last:
             c = points[i]
             after: Py_ssize_t = i + 1
+            if ord("a") <= c <= ord("z"):  # most are letters
+                i = after
+                continue
             if self.is_white(c):
                 while after < last and self.is_white(points[after]):
                     after += 1
@@ -305,6 +309,7 @@ class Writer:
             i = after
         return "".join([*parts, self.text[begin:last]]) if parts else self.text[first:last]
 
+    @cython.cfunc
     def is_white(self, c: cython.uint) -> cython.bint:
         """Whether a character is white space."""
         return (self.properties[c] & at.CHAR_CLASS_MASK) == at.CHAR_WHITE
@@ -362,16 +367,15 @@ def _finished(text: str) -> str:
     """A line without signs of our own."""
     if _CODE_END in text:  # two spans of code side by side
         text = text.replace("\x10`", " `").replace(_CODE_END, "")
-    return text.replace("![", "\\![").replace(_MARK, "!")
+    return (text.replace("![", "\\![") if "!" in text else text).replace(_MARK, "!")
 
 
 def _paragraph(text: str) -> str:
     """Lines that end with two spaces; none may turn into a heading, quote, list, rule or table."""
     if _BREAK in text:
-        text = "  \n".join([line for part in text.split(_BREAK) if (line := part.strip())])
-    elif text[:1] not in _MAY_MEAN:
-        return text
-    return _LINE_START.sub(lambda one: f"{one[1]}\\{one[2]}" if one[1] else f"\\{one[0]}", text)
+        return "  \n".join([_paragraph(line) for part in text.split(_BREAK) if (line := part.strip())])
+    start = _LINE_START.match(text) if text[:1] in _MAY_MEAN else None
+    return text if start is None else f"{start[1] or ''}\\{text[start.end(1) if start[1] else 0 :]}"
 
 
 def _indented(text: str, size: cython.int) -> str:
@@ -387,11 +391,16 @@ def _prefixed(text: str, prefix: str) -> str:
 
 def _resolved(text: str) -> str:
     """The text with its marks written where a parser reads them as meant, and left out elsewhere."""
-    several = sum([text.count(mark) for mark in _OPENING]) > 1
-    if several:
+    if pair := _PAIR.fullmatch(text):
+        before, begin, inside, end, after = pair.groups()
+        begins = _is_read(_place(before[-1:]), _place(inside[:1]))
+        if begins and _is_read(_place(after[:1]), _place(inside[-1:])):
+            return f"{before}{_WRITTEN[begin]}{inside}{_WRITTEN[end]}{after}"
+        return f"{before}{inside}{after}"
+    if sum([text.count(mark) for mark in _OPENING]) > 1:
         text = _SAME.sub(lambda same: same[2] if ord(same[1]) == ord(same[3]) + 1 else same[0], text)
     for _ in range(3):
-        bad = _wrong_marks(text, several)
+        bad = _wrong_marks(text)
         if not bad:
             break
         text = "".join([c for i, c in enumerate(text) if i not in bad])
@@ -402,18 +411,17 @@ def _resolved(text: str) -> str:
     return text
 
 
-def _wrong_marks(text: str, several: cython.bint) -> set[int]:
+def _wrong_marks(text: str) -> set[int]:
     """Positions of marks that would not be read as meant, with those they belong to."""
     open_: list[int] = []
     partner: dict[int, int] = {}
     wrong: set[int] = set()
-    is_nested = several and _NESTED.search(text) is not None
+    is_nested = _NESTED.search(text) is not None
     for run in _RUN.finditer(text):
         marks = run[0]
         start, end = run.span()
         before, after = _place(text[max(start - 1, 0) : start]), _place(text[end : end + 1])
-        opens = after > 0 and (after > 1 or before < 2)
-        closes = before > 0 and (before > 1 or after < 2)
+        opens, closes = _is_read(before, after), _is_read(after, before)
         is_mixed = len(marks) > 1 and 0 < sum([c in _OPENING for c in marks]) < len(marks)
         both = opens and closes and (len(marks) > 1 or is_nested)
         for place, mark in enumerate(marks, start):
@@ -428,6 +436,12 @@ def _wrong_marks(text: str, several: cython.bint) -> set[int]:
     return wrong | {partner[place] for place in wrong if place in partner}
 
 
+def _is_read(outside: cython.int, inside: cython.int) -> cython.bint:
+    """Whether a parser reads a mark between two places as one of the emphasis that it begins or ends."""
+    return inside > 1 or (inside > 0 and outside < 2)
+
+
+@cython.cfunc
 def _place(c: str) -> cython.int:
     """A character beside a mark: 0: none, white space or a break, 1: punctuation, 2: a letter or digit."""
-    return 0 if not c or c == _BREAK or c.isspace() else 2 if c.isalnum() else 1
+    return 2 if c.isalnum() else 0 if not c or c == _BREAK or c.isspace() else 1

@@ -97,7 +97,7 @@ def _marked_up(page: Structure, form: int, first: int, last: int) -> str:
         else:
             name = num.OPS[op]
             value = page.values[a] if name in _VALUED else None
-            is_empty = name in _PARTS and not page.holds(row, _PARTS[name])
+            is_empty = name in _PARTS and OP[_PARTS[name]] not in page.nodes[num.N_OP, [*page.children(row)]]
             before, behind = ("", "") if is_empty else _tags(Node(name, a, b, value, around), form)
             out.append(before)
             if end > row:

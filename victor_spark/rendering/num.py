@@ -3,8 +3,6 @@
 from functools import partial
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from victor_html import num as parser
 from victor_spark.blocks import Int32
 from victor_spark.kernels import num
@@ -37,10 +35,6 @@ class Elements(NamedTuple):
     first: Int32
     last: Int32
     flags: Int32
-
-    def after(self, row: int) -> int:
-        """The row after those inside element `row`."""
-        return int(np.searchsorted(self.start, self.end[row]))
 
 
 ELEMENT: Final = (*Elements._fields, "stack")

@@ -62,7 +62,7 @@ def _data_tables(page: Structure, tables: list[int]) -> Iterator[Span]:
     s, after = page.s, 0
     for table in tables:
         if table >= after and s.last[table] - s.first[table] > 1 and page.is_data(table):
-            after, start = s.after(table), int(s.start[table])
+            after, start = page.after(table), int(s.start[table])
             yield start, start + len(page.markup(table))
 
 

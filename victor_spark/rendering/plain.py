@@ -87,7 +87,7 @@ def _read_mathml(blocks: Blocks, changed: Blocks, page: Structure, texts: dict[i
         around = up = row
         for _ in range(_CLIMB):
             up = int(s.parent[up])
-            inside = np.searchsorted(maths, [up, s.after(up)]) if up >= done else (0, 2)
+            inside = np.searchsorted(maths, [up, page.after(up)]) if up >= done else (0, 2)
             if inside[1] - inside[0] > 1 or page.size(up) > 2 * page.size(row):
                 break
             if s.kind[up] == KIND["math"] or page.marks(up) & MARK["math"]:
@@ -99,7 +99,7 @@ def _read_mathml(blocks: Blocks, changed: Blocks, page: Structure, texts: dict[i
         found = formulas.latex(page.markup(around)) or formulas.latex(mathml)
         if found is None and 1 < mathml.count("<math") <= _CLIMB:
             continue  # the MathML inside is the formula; deeper nesting would take quadratic time
-        done = s.after(around)
+        done = page.after(around)
         around_maths[around:done] = page.kept[rows] = True
         first_space = changed.space_before[rows.start]
         changed.text_end[rows], changed.space_before[rows] = blocks.text_start[rows], 0
@@ -185,7 +185,7 @@ def _in_rows(blocks: Blocks, page: Structure) -> Blocks:
         first, last = s.first[table], s.last[table]
         if table < done or blocks.listing[first:last].any() or not page.is_data(table):
             continue
-        done, cells = s.after(table), page.cells(table).tolist()
+        done, cells = page.after(table), page.cells(table)
         columns = columns_of((int(s.parent[cell]), *page.spans(cell)) for cell in cells)
         of_kept = n_kept[s.last[cells]] > n_kept[s.first[cells]]
         leftmost = min(compress(columns, of_kept), default=0)

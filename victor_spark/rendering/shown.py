@@ -42,12 +42,13 @@ _QUOTES: Final = {name: marks for marks, names in _OTHER_QUOTES.items() for name
 """Quotation marks by the language of the page, those of inner quotations last; else those of English."""
 _CITE: Final = re.compile(r"<(/?)cite(?=[ >])[^>]*>([^\W_])?")
 _HIDING: Final = re.compile(
-    r"<(span|a|b|i|em|strong|small|font|sup|sub|abbr|label|td|th|tr)(?= )(?![^>]*(?:[nN]ote|math))"
+    r"<(span|a|b|i|em|strong|small|font|sup|sub|abbr|label|td|th|tr)(?= )"
     r"(?=[^>]*>\s*([^\W\d_])?)[^>]* "
     r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*display\s*:\s*none\b|class="mw-editsection"'
     r'|(class="(?![^"]*not-sr-only)(?:[^"]* )?(?:sr-only|visually-?hidden|u-sronly)[ "])(?(2)|(?!)))[^>]*>',
     re.IGNORECASE,
 )
+_NOTE_OR_FORMULA: Final = re.compile("note|math", re.IGNORECASE)
 _LONGEST_HIDING: Final = 2000
 _RAISED: Final = re.compile(
     r"<sup( [^>]*)?>\s*(?:<(?:i|em|b|var)(?: [^>]*)?>)?"
@@ -199,7 +200,7 @@ def cites(html: str) -> Iterator[tuple[int, int]]:
 
 def _signs(blocks: Blocks, kept: Bool) -> Iterator[int]:
     """Links that are a sign: to a heading, term or caption itself, or back from a footnote."""
-    rows = np.flatnonzero(kept & (blocks.text_end - blocks.text_start <= _LONGEST_SIGN))
+    (rows,) = (kept & (blocks.text_end - blocks.text_start <= _LONGEST_SIGN)).nonzero()
     begins = blocks.points.take(blocks.text_start[rows], mode="clip")
     for row in rows[_IS_SIGN.take(begins, mode="clip")].tolist():
         containers, sign = int(blocks.containers[row]), _text(blocks, row)
@@ -231,7 +232,7 @@ def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int
         at = start = int(blocks.start[row])
         for _ in range(MOST_UP + 1 if row >= until else 0):
             at = html.rfind("<", 0, at)
-            if found := _HIDING.match(html, at):
+            if (found := _HIDING.match(html, at)) and not _NOTE_OR_FORMULA.search(found[0]):
                 end = _end(html, found)
                 until = max(row + 1, first_from(blocks.start, end))
                 cell = blocks.td_group

@@ -17,8 +17,7 @@ from victor_spark.kernels import code_points, views
 from victor_spark.kernels.assemble import is_wide
 from victor_spark.kernels.num import FIRST_WIDE
 from victor_spark.rendering import footnotes, formulas, links, num
-from victor_spark.rendering.links import attribute
-from victor_spark.rendering.num import KIND, N_END, N_OP, UP_TO_SIZE, Elements
+from victor_spark.rendering.num import KIND, N_END, N_OP, Elements
 from victor_spark.rendering.shown import assembled
 from victor_spark.rendering.walk import Walk, has_word
 
@@ -90,8 +89,6 @@ _DIV_OF_LINE: Final = re.compile(r'<div class="line">([^<]*(?:<(?!/?div)[^<]*)*)
 """A line of code of Doxygen."""
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 MOST_TABLES: Final = 3_000
-_MOST_NESTED: Final = 10
-"""The most tables in the cells of a data table: a table with more is the layout of the page."""
 _CALLOUTS: Final = {
     "NOTE": "note info information abstract question primary",
     "TIP": "tip hint success check",
@@ -146,10 +143,13 @@ class Structure:
             *views(blocks.left_out.view(np.uint8), padded, self.sums),
             *views(np.empty((len(num.FRAME), 64), np.int32), np.empty(64, np.int32)),
         )
-        # Of an element, by its row: its marks as bits, its start tag; and what shows all of it.
-        self.marks, self.tag, self.keep = self._walk.marks, self._walk.tag, self._walk.keep
-        self.keeps_marked = self._walk.keeps_marked
-        elements, rows = self._walk.scan()
+        # Of an element, by its row: its marks as bits, its start tag, an attribute, its text, how many
+        # characters that has, the row after those inside, the cells of a table; and what shows all of it.
+        walk = self._walk
+        self.marks, self.tag, self.text_of, self.size = walk.marks, walk.tag, walk.text_of, walk.size
+        self.after, self.cells, self.keep, self.attribute = walk.after, walk.cells, walk.keep, walk.attribute
+        self.block_text, self.keeps_marked = walk.block_text, walk.keeps_marked
+        elements, rows = walk.scan()
         self.s = Elements(*elements)
         self._find_roles(rows)
         self._walk.count()
@@ -160,12 +160,12 @@ class Structure:
         has_roles = rows and len(role_words(self.blocks)) > 0
         for row in rows:
             tag = self.tag(row)
-            name = attribute(tag, "role") if has_roles else ""
+            name = self.attribute(row, "role") if has_roles else ""
             kind = KIND[_ROLES.get(name, "li" if _WORD in tag else "other")]
             if kind and tag.startswith(_WITHOUT_KIND):
                 if name == "heading":
                     kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
-                inside = s.kind[row + 1 : s.after(row)]
+                inside = s.kind[row + 1 : self.after(row)]
                 if kind != KIND["li"] or _NOT_IN_ITEMS.isdisjoint(inside.tolist()):
                     s.kind[row] = kind
 
@@ -193,36 +193,18 @@ class Structure:
         self._walk.choose_tables(False)
         self.kept[self.blocks.left_out] = 0
 
-    def size(self, row: int) -> int:
-        """How many characters an element has."""
-        up_to = self.sums[UP_TO_SIZE]
-        return int(up_to[self.s.last[row]] - up_to[self.s.first[row]])
-
     def markup(self, row: int) -> str:
         """The markup of an element, its tags included."""
         return self.html[self.s.start[row] : self.html.find(">", self.s.end[row]) + 1]
-
-    def block_text(self, b: int) -> str:
-        """The text of a block; "" beyond the last."""
-        return self.text[self.blocks.text_start[b] : self.blocks.text_end[b]] if b < len(self.blocks) else ""
-
-    def text_of(self, row: int) -> str:
-        """The text of an element."""
-        first, last, blocks = self.s.first[row], self.s.last[row], self.blocks
-        return self.text[blocks.text_start[first] : blocks.text_end[last - 1]] if first < last else ""
 
     # --- for writers -----------------------------------------------------------------------------------
 
     def children(self, node: int) -> Iterator[int]:
         """The nodes in a node (-1: the page)."""
-        child, end = node + 1, self.nodes.shape[1] if node < 0 else int(self.nodes[N_END, node])
+        child, end = node + 1, self.nodes.shape[1] if node < 0 else self.nodes.item(N_END, node)
         while child < end:
             yield child
-            child = int(self.nodes[N_END, child]) + 1
-
-    def holds(self, node: int, op: str) -> bool:
-        """Whether there is such a node in a node."""
-        return any(self.nodes[N_OP, child] == OP[op] for child in self.children(node))
+            child = self.nodes.item(N_END, child) + 1
 
     def leave_out(self, *, links: bool, images: bool, emphasis: bool) -> None:
         """Leaves out links (not their text), images or emphasis, as requested."""
@@ -249,73 +231,33 @@ class Structure:
     def is_data(self, table: int) -> bool:
         """Whether a table holds data, not the layout of the page."""
         if table not in self._tables:
-            self._tables[table] = len(self._tables) < MOST_TABLES and self._is_data(table)
+            self._tables[table] = len(self._tables) < MOST_TABLES and self._walk.is_data(table)
         return self._tables[table]
-
-    def cells(self, table: int) -> npt.NDArray[np.intp]:
-        """The rows of a table's cells, without those of tables in them."""
-        s = self.s
-        inside = slice(table + 1, s.after(table))
-        kinds = s.kind[inside].copy()
-        for nested in np.flatnonzero(kinds == KIND["table"]).tolist():
-            kinds[nested : s.after(nested + inside.start) - inside.start] = KIND["other"]
-        return np.flatnonzero((kinds == KIND["td"]) | (kinds == KIND["th"])) + inside.start
-
-    def _is_data(self, table: int) -> bool:
-        s = self.s
-        tag = self.tag(table)
-        counts = np.bincount(s.kind[table + 1 : s.after(table)], minlength=len(KIND)).tolist()
-        if 'role="presentation"' in tag or 'role="none"' in tag or counts[KIND["table"]] > _MOST_NESTED:
-            return False
-        cells = self.cells(table)
-        rows, n_cells = s.parent[cells], len(cells)
-        if not n_cells or rows[0] == rows[-1]:  # nothing, or one row
-            return False
-        is_column = not (rows[1:] == rows[:-1]).any()
-        if is_column and not (counts[KIND["thead"]] and counts[KIND["th"]] == 1):
-            return False  # one cell a row
-        is_filled = s.last[cells] > s.first[cells]
-        if counts[KIND["img"]]:
-            n_images = np.cumsum(s.kind[table : s.after(table)] == KIND["img"])
-            is_filled |= (
-                n_images[np.searchsorted(s.start, s.end[cells]) - 1 - table] > n_images[cells - table]
-            )
-        filled = rows[is_filled]
-        if not is_column and len(filled) and not (filled[1:] == filled[:-1]).any():
-            return False  # all cells but one in each row are empty
-        n_inside = counts[KIND["p"]] + counts[KIND["li"]]
-        headings = sum(counts[KIND["h1"] : KIND["h6"] + 1])
-        has_header = (s.kind[cells] == KIND["th"]).any()
-        is_short = not headings and n_inside <= 1.5 * n_cells and self.size(table) <= 250 * n_cells
-        if counts[KIND["table"]]:  # in its cells: what is in them is the smaller part
-            return bool(has_header) and is_short and counts[KIND["td"]] + counts[KIND["th"]] < 2 * n_cells
-        if has_header or counts[KIND["caption"]] or counts[KIND["thead"]]:
-            return not (headings and n_inside > n_cells)
-        return is_short
 
     def link(self, row: int) -> int:
         """The address of a link; -1: it leads nowhere."""
-        address = self.links.address(attribute(self.tag(row), "href"))
+        address = self.links.address(self.attribute(row, "href"))
         return -1 if address is None else self._add(address)
 
     def image(self, row: int) -> tuple[int, int, bool] | None:
         """An image, or the formula that it shows; None: it shows nothing."""
-        if (formula := self.formula_of_image(row)) is not None:
+        tag = self.tag(row)
+        if (formula := self.formula_of_image(row, tag)) is not None:
             return OP["math"], self._add(formula[0]), formula[1]
-        found = links.image(self, row, self.tag(row))
+        found = links.image(self, row, tag)
         return None if found is None else (OP["image"], self._add(found), False)
 
-    def formula_of_image(self, row: int) -> tuple[str, bool] | None:
+    def formula_of_image(self, row: int, tag: str = "") -> tuple[str, bool] | None:
         """The LaTeX of the formula that an image shows, and whether it stands by itself."""
-        tag = self.tag(row)
+        tag = tag or self.tag(row)
         if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
             return None
-        tex = formulas.tidy(attribute(tag, "alt") or formulas.of_address(attribute(tag, "src")))
+        tex = formulas.tidy(self.attribute(row, "alt") or formulas.of_address(self.attribute(row, "src")))
         return (tex, "display" in tag) if tex else None
 
     def formula(self, row: int) -> tuple[int, bool] | None:
         """The LaTeX of a formula, and whether it stands by itself."""
-        after = min(self.s.after(row), len(self.s.kind) - 1)
+        after = min(self.after(row), len(self.s.kind) - 1)
         found = formulas.drawn(self.tag(after)) or formulas.latex(self.markup(row))
         return None if found is None else (self._add(found[0]), found[1])
 
@@ -326,11 +268,11 @@ class Structure:
 
     def callout(self, row: int) -> int:
         """GitHub's name for the kind of notice that an element is; -1: it has a class, but no title."""
-        tag, begin = self.tag(row), self.block_text(int(self.s.first[row])).strip(" :").lower()
-        words = re.findall(r"[a-z]+", f"{attribute(tag, 'data-callout')} {attribute(tag, 'class')}".lower())
+        stated = f"{self.attribute(row, 'data-callout')} {self.attribute(row, 'class')}"
+        words = re.findall(r"[a-z]+", stated.lower())
         known = [word for word in words if word in _CALLOUT_OF]
-        is_sure = self.marks(row) & MARK["callout"] or self.s.kind[row] == KIND["details"]
-        if not is_sure and begin not in known:
+        is_sure = self.marks(row) & MARK["callout"] or self.s.kind.item(row) == KIND["details"]
+        if not is_sure and self.block_text(self.s.first.item(row)).strip(" :").lower() not in known:
             return -1
         vague = "hint" in words or "information" in words  # names of all notices, on some sites
         return self._add(_CALLOUT_OF[known[-vague]] if known else "NOTE")
@@ -347,7 +289,7 @@ class Structure:
 
     def number(self, row: int, name: str, otherwise: int) -> int:
         """The number that an attribute of an element begins with."""
-        found = re.match(r"\d{1,9}", attribute(self.tag(row), name))
+        found = re.match(r"\d{1,9}", self.attribute(row, name))
         return int(found[0]) if found else otherwise
 
     def number_of_item(self, b: int, row: int) -> int:
@@ -374,17 +316,12 @@ class Structure:
         own = int(self.s.parent[row])
         group = int(self.s.parent[own])  # a cell ends with its row group; 0 means there
         if group not in self._rows:
-            inside = slice(group, self.s.after(group))
+            inside = slice(group, self.after(group))
             is_row = (self.s.kind[inside] == KIND["tr"]) & (self.s.parent[inside] == group)
             self._rows[group] = np.flatnonzero(is_row) + group
         rows = self._rows[group]
         left = max(len(rows) - int(np.searchsorted(rows, own)), 1)
         return across, min(down or left, left)
-
-    def box(self, row: int) -> int:
-        """The state of a check box: 1 open, 2 checked; 0: it is another input."""
-        tag = self.tag(row)
-        return (2 if " checked" in tag else 1) if 'type="checkbox"' in tag else 0
 
     def note(self, row: int) -> tuple[int, int, int]:
         """The label of a footnote, the element whose end is its own, and where its text begins."""
@@ -422,7 +359,7 @@ class Structure:
 
     def _language(self, row: int) -> str:
         """The language that a listing states, or one of two `pre` in it: those of numbers and of code."""
-        inside = np.flatnonzero(self.s.kind[row : self.s.after(row)] == KIND["pre"])[:2] + row
+        inside = np.flatnonzero(self.s.kind[row : self.after(row)] == KIND["pre"])[:2] + row
         return next(filter(None, (links.language(self, at) for at in (*inside.tolist(), row))), "")
 
     def listing(self, row: int, one: int, in_cell: bool) -> int | None:
@@ -438,7 +375,7 @@ class Structure:
             if kind == KIND["pre"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:
                 return None
             markup, n_lines = _DIV_OF_LINE.subn(r"\1\n", self.html[s.inner[row] : s.end[row]])
-            is_hidden = any(self.marks(i) & MARK["hidden"] for i in range(row, s.after(row)))
+            is_hidden = any(self.marks(i) & MARK["hidden"] for i in range(row, self.after(row)))
             has_lines = "\n" in markup.strip() and (n_lines or "fragment" not in self.tag(row))
             if (kind == KIND["code"] or has_lines) and not is_hidden and not _HOLDS_BLOCKS.search(markup):
                 text = unescape(re.sub("<[^>]*>", "", re.sub(r"<br[^>]*>", "\n", markup))).strip()
@@ -448,7 +385,7 @@ class Structure:
         if in_cell:
             return -2
         language = self._language(row)
-        inside = range(row + 1, min(s.after(row), row + _MOST_OF_TOOL_BAR) if kind == KIND["pre"] else row)
+        inside = range(row + 1, min(self.after(row), row + _MOST_OF_TOOL_BAR) if kind == KIND["pre"] else row)
         is_code = (i for i in inside if s.kind[i] == KIND["code"] or self.marks(i) & MARK["code"])
         begin = int(s.first[next(is_code, row)])
         is_above = first < begin < last and self.blocks.paragraph[begin - 1] != self.blocks.paragraph[begin]

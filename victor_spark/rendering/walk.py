@@ -5,6 +5,7 @@ escaped everywhere else. The walk calls `Structure` for elements that few pages 
 listings and images. Cython pure Python mode.
 """
 
+from html import unescape
 from typing import Any
 
 import cython
@@ -16,6 +17,7 @@ at.check()
 
 _MAX_DEPTH = cython.declare(Py_ssize_t, 24)  # deeper containers are left out, but not their content
 _MAX_FRAMES = cython.declare(Py_ssize_t, 48)
+_MOST_NESTED = cython.declare(cython.int, 10)  # tables in a data table: one with more is the page's layout
 _CLIMB = cython.declare(cython.int, 12)  # elements around an image, or nested formulas, that are examined
 # Limits in characters:
 _LONGEST_ITEM = cython.declare(cython.int, 2000)  # of a list item that is completed
@@ -87,6 +89,7 @@ class Walk:
     nodes_array: Any
     page: Any
     source: str
+    text: str
     n_blocks: Py_ssize_t
     n_elements: Py_ssize_t
     n: Py_ssize_t
@@ -114,7 +117,7 @@ class Walk:
         self.white_space, self.listing, self.n_split_br, self.space_before = views[11:15]
         self.gaps, self.gap_ends, self.left_out, self.kept = views[15:19]
         self.sums, self.frames, self.inlines = views[19:]
-        self.page, self.source = page, page.html
+        self.page, self.source, self.text = page, page.html, page.text
         self._set_columns(elements)
         self.nodes_array, self.nodes = nodes, memoryview(nodes)
         self.n_blocks = self.start.shape[0]
@@ -139,7 +142,7 @@ class Walk:
         """The elements, and the rows of those that may state their kind by a role, or by a class of Word."""
         stated: list[int] = []
         html = self.html
-        n: Py_ssize_t = html.shape[0]
+        n: Py_ssize_t = self.source.rfind(">") + 1  # a tag that begins before it also ends before it
         i: Py_ssize_t = 0
         block: Py_ssize_t = 0
         depth: Py_ssize_t = 0
@@ -162,18 +165,24 @@ class Walk:
                     depth -= 1
                     self.stop[self.stack[depth]] = cython.cast(cython.int, begin)
                     self.last_of[self.stack[depth]] = cython.cast(cython.int, block)
-                while i < n and html[i] != ord(">"):
+                while html[i] != ord(">"):
                     i += 1
                 i += 1
                 continue
             if i >= n or html[i] == ord(">") or html[i] == ord("!"):
                 continue
             kind = self._kind_of(i)
-            while i < n and html[i] != ord(">"):
-                if html[i] == ord("=") and self._states_role(i):
-                    stated.append(row)
+            may_state: cython.bint = False  # role="…", class="M…"
+            if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
+                while html[i] != ord(">"):
+                    if html[i] == ord("=") and html[i + 1] == ord('"') and self._is_named(i):
+                        may_state = may_state or html[i - 1] == ord("e") or html[i + 2] == ord("M")
+                    i += 1
+            while html[i] != ord(">"):
                 i += 1
             i += 1
+            if may_state:
+                stated.append(row)
             if row >= self.kind.shape[0]:
                 self._set_columns(np.concatenate([self.elements, self.elements], axis=1))
             self.kind[row] = kind
@@ -197,6 +206,7 @@ class Walk:
         self.n_elements = row
         return self.elements[: at.E_STACK, :row], stated
 
+    @cython.cfunc
     def _kind_of(self, i: Py_ssize_t) -> cython.int:
         """The kind of an element by the name of its tag, which begins at `i`."""
         n: Py_ssize_t = self.html.shape[0]
@@ -210,6 +220,36 @@ class Walk:
         """The start tag of an element."""
         return self.source[self.begin[row] : self.inner[row]]
 
+    @cython.ccall
+    def after(self, row: Py_ssize_t) -> Py_ssize_t:
+        """The row after those inside an element."""
+        low: Py_ssize_t = row + 1
+        high: Py_ssize_t = self.n_elements
+        while low < high:
+            middle = (low + high) // 2
+            if self.begin[middle] < self.stop[row]:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def attribute(self, row: Py_ssize_t, name: str) -> str:
+        """One attribute of an element, "" where it has none."""
+        start = self.source.find(f' {name}="', self.begin[row], self.inner[row])
+        first = start + len(name) + 3
+        value = "" if start < 0 else self.source[first : self.source.find('"', first)]
+        return unescape(value) if "&" in value else value
+
+    def text_of(self, row: Py_ssize_t) -> str:
+        """The text of an element."""
+        first, last = self.first[row], self.last_of[row]
+        return self.text[self.text_start[first] : self.text_end[last - 1]] if first < last else ""
+
+    def block_text(self, b: Py_ssize_t) -> str:
+        """The text of a block; "" where there is none."""
+        return self.text[self.text_start[b] : self.text_end[b]] if 0 <= b < self.n_blocks else ""
+
+    @cython.ccall
     def marks(self, row: Py_ssize_t) -> cython.int:
         """The marks of an element, as bits, by its class, role and id. Both the words of letters and digits
         and the whole names (hashed with a space after them) are looked up, in lower case.
@@ -229,22 +269,23 @@ class Walk:
                 continue
             named = self._is_named(i)
             i += 2
+            while not named and i < end and html[i] != ord('"'):
+                i += 1
             name = word = at.FNV_SEED
             while i < end and html[i] != ord('"'):
-                if named:
-                    c: cython.uint = html[i]
-                    if ord("A") <= c <= ord("Z"):
-                        c |= at.SMALL
-                    if (ord("a") <= c <= ord("z")) or ord("0") <= c <= ord("9"):
-                        word = at.hashed(word, c)
-                    elif word != at.FNV_SEED:
-                        found |= self._of_word(word)
-                        word = at.FNV_SEED
-                    if c <= ord(" "):
-                        found |= self._of_word(at.hashed(name, ord(" ")))
-                        name = at.FNV_SEED
-                    else:
-                        name = at.hashed(name, c)
+                c: cython.uint = html[i]
+                if ord("A") <= c <= ord("Z"):
+                    c |= at.SMALL
+                if (ord("a") <= c <= ord("z")) or ord("0") <= c <= ord("9"):
+                    word = at.hashed(word, c)
+                elif word != at.FNV_SEED:
+                    found |= self._of_word(word)
+                    word = at.FNV_SEED
+                if c <= ord(" "):
+                    found |= self._of_word(at.hashed(name, ord(" ")))
+                    name = at.FNV_SEED
+                else:
+                    name = at.hashed(name, c)
                 i += 1
             if named:
                 found |= self._of_word(word) | self._of_word(at.hashed(name, ord(" ")))
@@ -252,14 +293,7 @@ class Walk:
         self.known_marks[row] = found
         return found
 
-    def _states_role(self, i: Py_ssize_t) -> cython.bint:
-        """Whether the '=' at `i` follows the name role, or precedes Word's class of list items."""
-        if self.html[i - 1] == ord("e") and self.html[i - 2] == ord("l") and self.html[i - 3] == ord("o"):
-            return self.html[i - 4] == ord("r") and self.html[i - 5] == ord(" ")
-        if self.html[i - 1] == ord("s") and i + 5 < self.html.shape[0]:
-            return self.html[i + 2] == ord("M") and self.html[i + 5] == ord("L") and self._is_named(i)
-        return False
-
+    @cython.cfunc
     def _is_named(self, i: Py_ssize_t) -> cython.bint:
         """Whether the '=' at `i` (at least 3) follows the name class, role or id."""
         last: cython.uint = self.html[i - 1]
@@ -270,6 +304,7 @@ class Walk:
             return before == ord("l") and self.html[i - 3] == ord("o") and self.html[i - 5] == ord(" ")
         return last == ord("d") and before == ord("i") and self.html[i - 3] == ord(" ")
 
+    @cython.cfunc
     def _of_word(self, word: cython.uint) -> cython.int:
         return self.word_marks[at.place(self.word_slots, word)]
 
@@ -288,7 +323,7 @@ class Walk:
             if kind == at.KIND_P and self._introduces(row):
                 self.keep(row)
             elif kind == at.KIND_LI or kind == at.KIND_PRE:
-                size, shown = self._size(row), self._kept_size(row)
+                size, shown = self.size(row), self._kept_size(row)
                 if (
                     shown < size
                     and (shown or (kind == at.KIND_PRE and self._stands_between(row)))
@@ -324,21 +359,17 @@ class Walk:
         for row in range(self.n_elements):
             if self.kind[row] != at.KIND_TABLE:
                 continue
-            size, shown = self._size(row), self._kept_size(row)
+            size, shown = self.size(row), self._kept_size(row)
             between = whole and shown == 0 and self._stands_between(row)
             if shown == size or not (shown or between) or not self.page.is_data(row):
                 continue
             if between or (whole and shown >= _TABLE_RATIO * size):
                 self.keep(row)
                 continue
-            n_cells: cython.int = 0
-            after = row + 1
-            while after < self.n_elements and self.begin[after] < self.stop[row]:
-                n_cells += self.kind[after] == at.KIND_TD or self.kind[after] == at.KIND_TH
-                after += 1
-            for inside in range(row + 1, after):
+            n_cells = self._count(row, at.KIND_TD, at.KIND_TH)
+            for inside in range(row + 1, self.after(row)):
                 if self.kind[inside] == at.KIND_TR and size <= _LONGEST_CELL * n_cells:
-                    if self._kept_size(inside) >= _TABLE_RATIO * self._size(inside) > 0:
+                    if self._kept_size(inside) >= _TABLE_RATIO * self.size(inside) > 0:
                         self.keep(inside)
 
     def keep(self, row: Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
@@ -376,28 +407,32 @@ class Walk:
                 follows = cython.cast(cython.int, b)
             self.sums[at.UP_TO_NEXT, b] = follows
 
-    def _size(self, row: Py_ssize_t) -> cython.int:
+    @cython.ccall
+    def size(self, row: Py_ssize_t) -> cython.int:
+        """How many characters an element has."""
         return self.sums[at.UP_TO_SIZE, self.last_of[row]] - self.sums[at.UP_TO_SIZE, self.first[row]]
 
+    @cython.cfunc
     def _kept_size(self, row: Py_ssize_t) -> cython.int:
         before = self.sums[at.UP_TO_KEPT_SIZE, self.first[row]]
         return self.sums[at.UP_TO_KEPT_SIZE, self.last_of[row]] - before
 
+    @cython.cfunc
     def _has_kept(self, row: Py_ssize_t) -> cython.bint:
         return self.sums[at.UP_TO_KEPT, self.last_of[row]] > self.sums[at.UP_TO_KEPT, self.first[row]]
 
     def _stands_between(self, row: Py_ssize_t) -> cython.bint:
         """Whether kept text or a heading precedes an element, and kept text or a mostly kept end follows."""
-        around, b, size = self._up(self.parent[row], self._size(row)), self.last_of[row], self._size(row)
+        around, b, size = self._up(self.parent[row], self.size(row)), self.last_of[row], self.size(row)
         if self.kind[row] == at.KIND_PRE and around > 0 and b == self.last_of[around]:
             bar = self.white_space[self.first[around]] != at.WHITE_CODE and not self._has_kept(around)
-            if bar and self._size(around) <= size + _LONGEST_TOOL_BAR:
-                row, size = around, self._size(around)
+            if bar and self.size(around) <= size + _LONGEST_TOOL_BAR:
+                row, size = around, self.size(around)
                 around = self._up(self.parent[row], size)
         a = self.first[row]
         if around < 0 or a == self.first[around]:
             return False
-        if self._kept_size(around) < _HALF_RATIO * (self._size(around) - size):
+        if self._kept_size(around) < _HALF_RATIO * (self.size(around) - size):
             return False
         ends = b == self.last_of[around] and self.parent[around] > 0  # not the body
         before = row - 1
@@ -406,13 +441,14 @@ class Walk:
         follows = self.kept[a] or (before > around and self._is_heading(before) and self.last_of[before] == a)
         return follows and (self.kept[b + 1] or ends)
 
+    @cython.cfunc
     def _is_heading(self, row: Py_ssize_t) -> cython.bint:
         return at.KIND_H1 <= self.kind[row] <= at.KIND_H6
 
     def _introduces(self, row: Py_ssize_t) -> cython.bint:
         """Whether a paragraph that is not kept ends with a colon, before a kept list, table or listing."""
-        b, after = self.last_of[row], row + 1
-        if not self._size(row) or self._has_kept(row):
+        b, after = self.last_of[row], self.after(row)
+        if not self.size(row) or self._has_kept(row):
             return False
         last: cython.uint = self.points[self.text_end[b - 1] - 1]
         if last != ord(":") and last != ord("\uff1a"):
@@ -421,15 +457,13 @@ class Walk:
             b += 1
         if b >= self.n_blocks or not self.kept[b + 1]:
             return False
-        while after < self.n_elements and self.begin[after] < self.stop[row]:
-            after += 1
         kind = self.kind[after] if after < self.n_elements else at.KIND_OTHER
         return at.KIND_UL <= kind <= at.KIND_TABLE or self.white_space[b] == at.WHITE_CODE
 
     def _up(self, row: Py_ssize_t, size: cython.int) -> Py_ssize_t:
         """The nearest of an element and its ancestors whose text does not have this size."""
         climbed: cython.int = 0
-        while climbed < _CLIMB and row > 0 and self._size(row) == size:
+        while climbed < _CLIMB and row > 0 and self.size(row) == size:
             row = self.parent[row]
             climbed += 1
         return row
@@ -440,35 +474,35 @@ class Walk:
         if a == b or b >= self.n_blocks or (self.sums[at.UP_TO_KEPT, b] > self.sums[at.UP_TO_KEPT, a]):
             return
         kind = self.kind[row]
-        begins = a == 0 or self.kept[a]
+        begins: cython.bint = a == 0 or self.kept[a] != 0
         if self._is_heading(row):
             around = self.parent[row]
             if self.kept[b + 1] and (
                 begins or kind == at.KIND_H1 or (around >= 0 and b < self.last_of[around])
             ):
                 self.keep(row)
-        elif begins and a and self._size(row) < _LONGEST_NOTICE and self.marks(row) & at.MARK_CALLOUT:
+        elif begins and a and self.size(row) < _LONGEST_NOTICE and self.marks(row) & at.MARK_CALLOUT:
             self.flags[row] |= at.FLAG_BETWEEN
             self.keep(row)
 
     def _choose_image(self, row: Py_ssize_t) -> cython.void:
         """Shows an image that belongs to the kept text."""
         around: Py_ssize_t = max(self._up(self.parent[row], 0), 0)
-        first, size = self.first[row], self._size(around)
-        is_figure = self.kind[around] == at.KIND_FIGURE
-        caption = (
+        first, size = self.first[row], self.size(around)
+        is_figure: cython.bint = self.kind[around] == at.KIND_FIGURE
+        caption: cython.bint = (
             self._kept_size(around) == 0
             and size < _LONGEST_CAPTION
             and (is_figure or (self.marks(around) & at.MARK_PICTURE) != 0)
         )
         outer = self._up(around, size) if caption else around
-        beside = self.kept[first] or self.kept[first + 1]
+        beside: cython.bint = self.kept[first] or self.kept[first + 1]
         if caption:
             beside = beside or self.kept[self.first[around]] or self.kept[self.last_of[around] + 1]
-        shown = self.kept[first] and self.kept[first + 1]
+        shown: cython.bint = self.kept[first] and self.kept[first + 1]
         if not shown and self._kept_size(outer) > 0:
             ratio = _HALF_RATIO if beside or is_figure else _APART_RATIO
-            shown = self._kept_size(outer) >= ratio * self._size(outer)
+            shown = self._kept_size(outer) >= ratio * self.size(outer)
         if not shown:
             return
         self.flags[row] |= at.FLAG_SHOWN
@@ -498,6 +532,53 @@ class Walk:
                     found.append(row)
         return found if any_ else []
 
+    def cells(self, table: Py_ssize_t) -> list[int]:
+        """The rows of a table's cells, without those of tables in them."""
+        found: list[int] = []
+        end: cython.int = 0  # of the table inside
+        for row in range(table + 1, self.after(table)):
+            kind = self.kind[row]
+            if self.begin[row] >= end and kind == at.KIND_TABLE:
+                end = self.stop[row]
+            elif self.begin[row] >= end and (kind == at.KIND_TD or kind == at.KIND_TH):
+                found.append(row)
+        return found
+
+    def _count(self, row: Py_ssize_t, first: cython.int, last: cython.int) -> cython.int:
+        """How many elements of the kinds from `first` to `last` are inside an element."""
+        found: cython.int = 0
+        for inside in range(row + 1, self.after(row)):
+            found += first <= self.kind[inside] <= last
+        return found
+
+    def is_data(self, table: Py_ssize_t) -> cython.bint:
+        """Whether a table holds data, not the layout of the page."""
+        tag = self.tag(table)
+        n_tables = self._count(table, at.KIND_TABLE, at.KIND_TABLE)
+        if 'role="presentation"' in tag or 'role="none"' in tag or n_tables > _MOST_NESTED:
+            return False
+        rows: list[int] = []
+        filled: list[int] = []
+        has_header: cython.bint = False
+        for cell in self.cells(table):
+            rows.append(self.parent[cell])
+            has_header = has_header or self.kind[cell] == at.KIND_TH
+            if self.last_of[cell] > self.first[cell] or self._count(cell, at.KIND_IMG, at.KIND_IMG):
+                filled.append(self.parent[cell])
+        n_cells, n_rows, n_heads = len(rows), len(set(rows)), self._count(table, at.KIND_THEAD, at.KIND_THEAD)
+        if n_rows == n_cells and not (n_heads and self._count(table, at.KIND_TH, at.KIND_TH) == 1):
+            return False  # one cell a row
+        if n_rows < 2 or (n_rows < n_cells and filled and len(set(filled)) == len(filled)):
+            return False  # one row, or all cells but one in each row are empty
+        n_inside = self._count(table, at.KIND_P, at.KIND_P) + self._count(table, at.KIND_LI, at.KIND_LI)
+        headings = self._count(table, at.KIND_H1, at.KIND_H6)
+        is_short = headings == 0 and n_inside <= 1.5 * n_cells and self.size(table) <= 250 * n_cells
+        if n_tables:  # in its cells: what is in them is the smaller part
+            return has_header and is_short and self._count(table, at.KIND_TD, at.KIND_TH) < 2 * n_cells
+        if has_header or n_heads or self._count(table, at.KIND_CAPTION, at.KIND_CAPTION):
+            return not (headings and n_inside > n_cells)
+        return is_short
+
     # --- the walk --------------------------------------------------------------------------------------
 
     def run(self) -> Any:
@@ -508,10 +589,7 @@ class Walk:
             self._end_line()
             label, _, self.text_from = self.page.note(row)
             self._open(at.FOOTNOTE, label, 0, row)
-            after: Py_ssize_t = row + 1
-            while after < self.n_elements and self.begin[after] < self.stop[row]:
-                after += 1
-            self._add_elements(row + 1, after, self.first[row], self.last_of[row])
+            self._add_elements(row + 1, self.after(row), self.first[row], self.last_of[row])
         return self.nodes_array[:, : self.n]
 
     def _add_elements(
@@ -534,6 +612,7 @@ class Walk:
         self._close_up_to(_END)
         self._end_line()
 
+    @cython.cfunc
     def _is_wanted(self, row: Py_ssize_t) -> cython.bint:
         """Whether the walk must visit an element: it is shown, or it changes how kept text is shown."""
         kind = self.kind[row]
@@ -691,7 +770,7 @@ class Walk:
         self.is_bare = False
         self.line_end = self.block_end[b]
         if not self._paragraph(self.paragraph[b]) and self.n > self.line + 1 and self.last != b:
-            breaks = self.n_split_br[b] != 0
+            breaks: cython.bint = self.n_split_br[b] != 0
             if not breaks and self.white_space[b] and b and self.listing[b] == self.listing[b - 1]:
                 for i in range(self.gap_ends[b - 1], self.gap_ends[b]):
                     breaks = breaks or self.gaps[i] == ord("\n")
@@ -724,8 +803,11 @@ class Walk:
                     self._put(at.BR, 0, 0)
                     begin = i + 1
         else:
+            points = self.points
+            n_dollars: cython.int = 0
             for i in range(begin, self.text_end[b]):
-                if self.points[i] == ord("$") or self.points[i] == ord("\\"):
+                n_dollars += points[i] == ord("$")
+                if n_dollars == 2 or points[i] == ord("\\"):
                     for a, end, value, display in self.page.formulas(begin, self.text_end[b]):
                         if value < 0:
                             self._put(at.TEXT, a, end)
@@ -798,7 +880,7 @@ class Walk:
                 self._leave()
             self._open(at.FOOTNOTE, label, 0, ends)
             return
-        is_hidden = marks & at.MARK_HIDDEN or flags & at.FLAG_BACK
+        is_hidden: cython.bint = marks & at.MARK_HIDDEN or flags & at.FLAG_BACK
         if is_hidden or ((marks & at.MARK_ANCHOR or kind == at.KIND_BUTTON) and self._is_anchor(row)):
             self.skip = self.stop[row]
             return
@@ -862,7 +944,7 @@ class Walk:
             if i < self.n_elements and self.kind[i] == at.KIND_INPUT:
                 begin = self.begin[i]
                 if begin < self.stop[row] and begin < self.inner[row] + _LONGEST_BEFORE_BOX:
-                    state = self.page.box(i)
+                    state = (2 if " checked" in self.tag(i) else 1) if 'type="checkbox"' in self.tag(i) else 0
                 break
         is_bare = self.inner[row] - self.begin[row] <= _LONGEST_BARE_TAG
         number: cython.int = -1 if is_bare else self.page.number(row, "value", -1)
@@ -937,8 +1019,8 @@ class Walk:
             other = last - 1
             while not self.kept[other + 1]:
                 other -= 1
-            many = self.paragraph[one] != self.paragraph[other]
-            opens = self.line < 0 or (self.paragraph[one] != self.number and not self.in_heading)
+            many: cython.bint = self.paragraph[one] != self.paragraph[other]
+            opens: cython.bint = self.line < 0 or (self.paragraph[one] != self.number and not self.in_heading)
             after = row + 1  # a heading, paragraph or other block in the element
             holds = after < self.n_elements and self.begin[after] < self.stop[row]
             inner = self.kind[after] if holds else at.KIND_OTHER
@@ -984,8 +1066,8 @@ class Walk:
         first = self.first[row]
         begin = self.begin[row]
         if self.line >= 0 and not self._is_broken(begin):
-            follows = first < self.n_blocks and self.paragraph[first] == self.number
-            joins = follows or self.is_bare or self.in_heading or self.level > 0
+            follows: cython.bint = first < self.n_blocks and self.paragraph[first] == self.number
+            joins: cython.bint = follows or self.is_bare or self.in_heading or self.level > 0
             if joins or (first and self.paragraph[first - 1] == self.number):
                 spaced = self.space_before[first] if follows else begin and self.html[begin - 1] <= ord(" ")
                 if spaced and self.n > self.line + 1 and self.nodes[at.N_OP, self.n - 1] != at.SPACE:
@@ -1043,12 +1125,9 @@ class Walk:
         self.n_not_math += 1
         if kind == at.KIND_IMG:
             return False
-        inside = row + 1
-        while kind != at.KIND_MATH and inside < self.n_elements and self.begin[inside] < end:
-            other = self.kind[inside]
-            if at.KIND_H1 <= other <= at.KIND_P or other == at.KIND_LI:
+        if kind != at.KIND_MATH:
+            if self._count(row, at.KIND_H1, at.KIND_P) or self._count(row, at.KIND_LI, at.KIND_LI):
                 return False
-            inside += 1
         first, last = self.first[row], self.last_of[row]
         found = self.page.formula(row)
         if found is None:
@@ -1143,7 +1222,7 @@ def complete(
                 shown += text_end[after] - text_start[after]
                 low, high = min(low, after), after
             after += 1
-        is_most = shown >= _ENDS_RATIO * size
+        is_most: cython.bint = shown >= _ENDS_RATIO * size
         for b in range(first, after if shown and shown >= _HALF_RATIO * size else first):
             if not left_out[b] and (n_words[b] == 0 or n_letters[b] >= _FEWEST_LETTERS):
                 if low < b < high or (is_most and (with_ends or n_words[b] == 0)):
@@ -1168,10 +1247,10 @@ def in_lines(
     found: list[int] = []
     n: Py_ssize_t = paragraph.shape[0]
     for b in range(n):
-        by_style = hints[b] <= at.MOST_UP
-        in_cell = td_group[b] > 0
+        by_style: cython.bint = hints[b] <= at.MOST_UP
+        in_cell: cython.bint = td_group[b] > 0
         if (by_style or heading_level[b]) and (kept[b] or in_cell) and not left_out[b]:
-            among_others = (b > 0 and paragraph[b - 1] == paragraph[b]) or (
+            among_others: cython.bint = (b > 0 and paragraph[b - 1] == paragraph[b]) or (
                 b + 1 < n and paragraph[b + 1] == paragraph[b]
             )
             if (by_style and (in_cell or among_others)) or (
@@ -1183,15 +1262,14 @@ def in_lines(
 
 def places_of(characters: at.Bytes, points: at.UInts) -> list[int]:
     """The places in a text of any of some characters: `characters` has 1 for each of them, up to the last."""
-    n_points: Py_ssize_t = points.shape[0]
     n: Py_ssize_t = characters.shape[0]
-    return [i for i in range(n_points) if points[i] < n and characters[points[i]] != 0]
+    return [i for i in range(points.shape[0]) if points[i] < n and characters[points[i]] != 0]
 
 
-def has_word(name_words: at.UInts, wanted: at.UInts) -> bool:
+def has_word(name_words: at.UInts, wanted: at.UInts) -> cython.bint:
     """Whether a page has an element with one of some words, all as hashes."""
-    for i in range(name_words.shape[0]):
-        for k in range(wanted.shape[0]):
-            if name_words[i] == wanted[k]:
-                return True
-    return False
+    found: cython.int = 0
+    for k in range(wanted.shape[0]):
+        for i in range(name_words.shape[0]):
+            found |= name_words[i] == wanted[k]
+    return found != 0

@@ -123,15 +123,13 @@ def inflated(
     `read_at(position, n)` gives `n` of the compressed bytes, fewer at their end. The decoder gets `step` of
     them per call. If a call fails, its bytes are decoded again up to the error, `retry` at a time (0: not).
     """
-    # igzip misreads a gzip header with optional fields that two calls share.
-    has_fields = encoding == "gzip" and read_at(start, 4)[3:] != b"\0"
-    decoder = _decoder(encoding, dictionary, zlib if has_fields else isal_zlib)
     position, n_given = start, 0
     step = min(step, _STEPS.get(encoding, step))
-    while not decoder.eof:
-        packed = read_at(position, step)
-        if not packed:
-            return position, False
+    packed = read_at(start, step)
+    # igzip misreads a gzip header with optional fields that two calls share.
+    has_fields = encoding == "gzip" and packed[3:4] != b"\0"
+    decoder = _decoder(encoding, dictionary, zlib if has_fields else isal_zlib)
+    while packed:
         try:
             for part in _decoded(decoder, packed):
                 n_given += len(part)
@@ -143,7 +141,10 @@ def inflated(
                 return end, True
             raise CorruptError(problem or str(error)) from None
         position += len(packed)
-    return position - len(decoder.unused_data or b""), True
+        if decoder.eof:
+            return position - len(decoder.unused_data or b""), True
+        packed = read_at(position, step)
+    return position, False
 
 
 def _decoded(decoder: Any, packed: bytes) -> Iterator[bytes]:

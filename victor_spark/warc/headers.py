@@ -17,9 +17,9 @@ _ARC_SCHEMES: Final = (
 _HEADER_END = re.compile(rb"\n\r?\n")
 _FOLD = re.compile(r"(?<![ \t\r])(?:[ \t\r]*+\n[ \t]++)+")
 _STATUS_LINE = re.compile(rb"[\r\n]*HTTP/\d[\d.]*[ \t]*(\d{3})?[^\r\n]*", re.IGNORECASE)
-_HTTP_END = re.compile(rb"\r?\n[ \t]*\r?\n|\r\r")
+_HTTP_END = re.compile(rb"\n[ \t]*\r?\n|\r\r")
 _HTTP_FIELD = re.compile(
-    rb"(?i)[\r\n][ \t\v\f]*(content-(?:type|encoding|length)|transfer-encoding)[ \t\v\f]*:([^\r\n]*)"
+    rb"(?i)[\r\n][ \t\v\f]*+(content-(?:type|encoding|length)|transfer-encoding)[ \t\v\f]*+:([^\r\n]*)"
 )
 _CHARSET = re.compile(r"""charset\s*=\s*+["']?\s*+([^\s"';,]+)""", re.IGNORECASE)
 _MIME = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")

@@ -31,7 +31,7 @@ Raises CutError at the end where the file ends too early; a record cut off there
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """An open shard: its bytes, the syntax of its records, its name in the rows, and how it is read.
+    """An open shard: its bytes, the syntax of its records, its name and crawl in the rows, how it is read.
 
     The record at the position `skipped` is not read. `is_search`: only to find where records begin.
     """
@@ -39,6 +39,7 @@ class Archive:
     source: Source
     syntax: Syntax
     filename: str
+    crawl: str | None
     options: ReadOptions
     attempt: Attempt
     skipped: int | None = None
@@ -117,14 +118,15 @@ def _only_record(archive: Archive, start: int) -> Generator[Found, None, int | N
     header = boundaries.header_in(content[: boundaries.HEADER_STEP], syntax)
     if end is None or header is None or header.block_length is None:
         return None
-    block_end = header.length + header.block_length
+    fields, length = header.fields, header.block_length
+    block_end = header.length + length
     if not syntax.separator.fullmatch(content, block_end):
         return None
 
     def read(position: int, n: int) -> bytes:
         return content[header.length + position : min(header.length + position + n, block_end)]
 
-    found = RawRecord(archive.filename, start, header.fields, read, header.block_length, end - start)
+    found = RawRecord(archive.filename, archive.crawl, start, fields, read, length, end - start)
     if record := archive.page(found):
         yield record
     return end
@@ -207,7 +209,7 @@ def _raw(archive: Archive, stream: Stream, start: int, header: Header, end: int,
     def read(position: int, n: int) -> bytes:
         return stream.read_at(block + position, max(min(n, end - block - position), 0))
 
-    return RawRecord(archive.filename, start, header.fields, read, length)
+    return RawRecord(archive.filename, archive.crawl, start, header.fields, read, length)
 
 
 def _damage(stream: Stream, start: int, stop: int | None, reason: str) -> list[Found]:

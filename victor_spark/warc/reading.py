@@ -119,13 +119,13 @@ def _of_archive(shard: Shard, options: ReadOptions, attempt: Attempt) -> Iterato
         head = b"" if shard.records else source.read_at(0, file_types.WARCINFO_LENGTH)
         if file_types.is_wet(shard.filename, head) and options.record_types == DEFAULTS.record_types:
             options = replace(options, record_types=("conversion",))
-        archive = Archive(source, syntax, shard.filename, options, attempt)
         named = file_types.crawl_of_path(shard.path) or file_types.crawl_of_path(shard.filename)
         crawl = named or file_types.crawl_of_warcinfo(head)
+        archive = Archive(source, syntax, shard.filename, crawl, options, attempt)
         try:
             for found in _found(archive, shard):
                 record = found if isinstance(found, Record) else _record(found, shard.filename)
-                yield record if crawl is None else replace(record, crawl=crawl)
+                yield record if record.crawl == crawl else replace(record, crawl=crawl)
         except CutError as error:
             where = f"at byte {source.size}, within a {error}"
             raise ShardError(f"{shard.filename}: ends too early, {where}") from None

@@ -52,13 +52,14 @@ class Damage:
 
 
 class RawRecord(NamedTuple):
-    """A record before its block is read: its file and offset, and its fields by lower-case WARC name.
+    """A record before its block is read: its file, crawl and offset, and its fields by lower-case WARC name.
 
     `read(position, n)` gives at most `n` bytes of the block, fewer only at its end. `block_length` is the
     length that the header declares, `length` the record's in the file, where it is known.
     """
 
     filename: str
+    crawl: str | None
     offset: int
     fields: dict[str, str]
     read: Callable[[int, int], bytes]
@@ -110,15 +111,14 @@ def _http_record(raw: RawRecord, head: HttpHead, first: bytes, options: ReadOpti
         outcome = {"status": "oversize", "reason": f"an HTTP head over {len(first)} bytes"}
         return _record(raw, head.content_type, head.status, outcome)
     body, truncated = _body(raw, head, options)
-    of_html = {}
-    if mime is None and not body.problem:
-        if file_types.looks_like_html(body.payload or first[head.length :]):
-            of_html = {"content_mime_type": HTML_TYPES[0]}
-        elif not head.is_interim:
-            return None
     if wanted:
         outcome = outcome_of(body, truncated, options)
-    return _record(raw, head.content_type, head.status, outcome | of_html)
+    if mime is None and not body.problem:
+        if file_types.looks_like_html(body.payload or first[head.length :]):
+            outcome["content_mime_type"] = HTML_TYPES[0]
+        elif not head.is_interim:
+            return None
+    return _record(raw, head.content_type, head.status, outcome)
 
 
 def _bare_record(raw: RawRecord, kind: str, first: bytes, options: ReadOptions) -> Record | None:
@@ -164,6 +164,7 @@ def _record(
         fetch_time=headers.fetch_time(raw.fields.get("warc-date")),
         fetch_status=fetch_status,
         content_digest=raw.fields.get("warc-payload-digest"),
+        crawl=raw.crawl,
         **fields | outcome,
     )
 

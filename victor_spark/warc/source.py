@@ -60,7 +60,7 @@ class Source:
         if self.compression == "gzip" and head[3:] > b"\x1f":  # reserved flags, which igzip ignores
             return False
         magics = compression.MAGICS[self.compression]
-        return any(head.startswith(magic) or magic.startswith(head) for magic in magics)
+        return head.startswith(magics) or any(magic.startswith(head) for magic in magics)
 
     def _dictionary(self) -> bytes | None:
         """The dictionary frame that a .warc.zst may begin with, unpacked."""
