@@ -396,7 +396,7 @@ def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> 
         ),
         ("<p class=fragment>A step\nof slides.</p>", "A step of slides."),
         (
-            "<pre>let <b class=twoslash>x<i class=twoslash-popup-container>x: number</i></b> = 1\nf(x)</pre>",
+            "<pre>let <b class=twoslash-hover>x<i class=twoslash-popup-container>T</i></b> = 1\nf(x)</pre>",
             "```\nlet x = 1\nf(x)\n```",
         ),
         ("<p>Call <code><i class=hover-info>f: Nat</i>f</code> once.", "Call `f` once."),

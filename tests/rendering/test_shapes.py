@@ -52,6 +52,11 @@ def test_code_with_a_break_inside_a_sentence_stays_there() -> None:
     assert document("<p>so <code>a<br>b</code> is").render("markdown") == "so `a b` is"
 
 
+def test_code_of_lean_and_its_output_below_are_one_listing() -> None:
+    source = "<code class='hl lean block'>#check\nx</code> <pre class='hl lean'>x : Nat</pre> <pre>y\nz</pre>"
+    assert document(source).render("markdown") == "```lean\n#check\nx\nx : Nat\n```\n\n```\ny\nz\n```"
+
+
 def test_what_introduces_code_with_numbered_lines_is_shown_with_its_heading() -> None:
     code = "<pre><span class=lineno>1</span>f()\n<span class=lineno>2</span>g()</pre>"
     page = document(f"<div><h2>Use</h2><p>Call it:</p>{code}{LINE}</div>", ["Use", "Call it:"])

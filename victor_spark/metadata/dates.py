@@ -51,8 +51,7 @@ _DIGITS: Final = {
     if unicodedata.category(chr(point)) == "Nd"
 }
 """The digits of other scripts: Arabic, Devanagari, Thai and more."""
-_ERAS: Final = {"令和": 2018, "平成": 1988, "民國": 1911, "民国": 1911}
-"""The years before eras of Japan and Taiwan."""
+_ERAS: Final = {"令和": 2018, "平成": 1988, "民國": 1911, "民国": 1911}  # the years before eras in East Asia
 _ERA: Final = re.compile(rf"({'|'.join(_ERAS)})\s?(\d{{1,3}})(?=\s?年)")
 _MAX_ZONE_HOURS: Final = 15
 """The offset of a time zone has fewer hours than this."""

@@ -52,27 +52,23 @@ def latex(markup: str) -> tuple[str, bool] | None:
         return None
     found = own or _ANNOTATION.search(markup)
     is_display = _DISPLAY.search(markup[:600]) is not None
-    maths = [] if found else _MATH.findall(markup)
-    if len(maths) > 1 or "<math" in "".join(maths)[1:]:
+    tex, maths = "", [] if found else _MATH.findall(markup)
+    another = found and own is None and _ANNOTATION.search(markup, found.end())
+    if another or len(maths) > 1 or "<math" in "".join(maths)[1:]:
         return None  # more than one formula
-    if found and own is None and _ANNOTATION.search(markup, found.end()):
-        return None
     stated = found or _ATTRIBUTE.search("".join(maths).partition(">")[0]) or _ATTRIBUTE.search(markup)
     if stated:
         tex = unescape(stated[1])
     elif maths or (stated := _IN_ATTRIBUTE.search(markup)):
         tex = of_mathml(unescape(stated[1]) if stated else maths[0])
     elif (text := markup[len(tag) : markup.rfind("</")]).count("<") < 3:
-        tex = unescape(re.sub("<[^>]*>", "", text)).strip()
-        if inside := _DELIMITED.fullmatch(tex):
+        text = unescape(re.sub("<[^>]*>", "", text)).strip()
+        if inside := _DELIMITED.fullmatch(text):
             is_display = is_display or inside.lastindex in (2, 3)
             tex = inside[inside.lastindex or 0]
-        elif _OF_LATEX.search(tag) and _LATEX.search(tex) and not _WORDS.search(tex):
+        elif _OF_LATEX.search(tag) and LATEX.search(text) and not _WORDS.search(text):
             is_display = is_display or not tag.startswith(("<span", "<code"))
-        else:
-            return None
-    else:
-        return None
+            tex = text
     tex = tidy(tex)
     if tex and len(labels) == 1:
         tex = f"{tex} \\tag{{{labels[0].strip(' ()')}}}"
@@ -80,7 +76,7 @@ def latex(markup: str) -> tuple[str, bool] | None:
 
 
 _OF_LATEX: Final = re.compile(r' class="(?:[^"]* )?math[" ]')
-_LATEX: Final = re.compile(r"[\\^_]")
+LATEX: Final = re.compile(r"[\\^_{]")
 _WORDS: Final = re.compile(r"(?<![\\{a-z])[a-z]{3,} [a-z]{2,}")
 """Text without delimiters in an element of this class is LaTeX if it has such signs and no words of prose."""
 
@@ -89,12 +85,10 @@ def _of_rows(markup: str) -> tuple[str, bool] | None:
     """LaTeX of the table in which LaTeXML puts equations: a row is a line, with its label."""
     lines = []
     for row in filter(_ATTRIBUTE.search, markup.split("<tr")):
-        label = _LABEL_IN_ROW.search(row)
         terms = " & ".join(tidy(unescape(tex)) for tex in _ATTRIBUTE.findall(row))
-        lines.append(f"{terms} \\tag{{{label[1]}}}" if label else terms)
-    if len(lines) == 1:
-        lines = [lines[0].replace(" & ", " ")]
-    return (_element("mtable", "", lines), True) if lines else None
+        lines.append(terms + "".join(f" \\tag{{{label}}}" for label in _LABEL_IN_ROW.findall(row)[:1]))
+    tex = lines[0].replace(" & ", " ") if len(lines) == 1 else _element("mtable", "", lines)
+    return (tex, True) if lines else None
 
 
 _LABEL_IN_ROW: Final = re.compile(r'class="ltx_tag ltx_tag_equation[^>]*>\(?([^<()]{1,20})\)?<')

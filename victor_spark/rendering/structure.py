@@ -72,11 +72,7 @@ _WORD: Final = ' class="MsoListParagraph'
 _WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
 _NAMES_OF_ROLES, _NAMES_OF_ASIDES, _NAMES_OF_HOVERS = (
     np.array([fnv1a(word) for word in words.split()], dtype=np.uint32)
-    for words in (
-        "columnheader rowgroup gridcell heading listitem",
-        "footnote sidenote marginnote",
-        "twoslash hover",
-    )
+    for words in ("columnheader rowgroup gridcell heading listitem", "footnote sidenote marginnote", "hover")
 )
 """Hashes of words of class and role, of which a page with such elements has one."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
