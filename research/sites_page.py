@@ -73,8 +73,8 @@ three rules were added, nor copies of them. On four sites, too few other pages c
 are of the earlier reading; all are decided with these three rules. The change is right, wrong, or neither; an
 unchanged page is right if the text that is kept is right, and wrong if a fifth of its content is missing or a
 fifth of the text is no content. Of 40 changed pages that were not read before, 33 are right and 5 wrong, but
-14 of them have one of only two changes. Of 22 others, 12 are right and 9 wrong. Two details are newer than the
-reading: likely blocks without words, such as brackets, stay in a kept paragraph, and the mean change of a
+14 of them have one of only two changes. Of 22 others, 12 are right and 9 wrong. Two details are newer than
+the reading: likely blocks without words, such as brackets, stay in a kept paragraph, and the mean change of a
 paragraph is taken before the probabilities are calibrated.
 """
 

@@ -170,7 +170,8 @@ def revise(
     powers of two (`_level`). That share is 0 where a whole page is repeated: it is the same article at
     another address.
     The log-odds of a paragraph's blocks change alike, by the mean of the changes that the evidence of each
-    makes, weighted by the root of its words; then each is calibrated. `odds`, `masses` (N_PAGE_LEVELS zeros): work space.
+    makes, weighted by the root of its words; then each is calibrated. `odds`, `masses` (N_PAGE_LEVELS zeros):
+    work space.
     """
     n: Py_ssize_t = words.shape[0]
     level: cython.int = 0
