@@ -67,6 +67,8 @@ def test_a_graph_with_references_gives_every_field_and_its_source() -> None:
         ("<title>Harbour News – Ferry is late</title>", "Ferry is late"),
         ("<title>Ferry is late - a report - Harbour News</title>", "Ferry is late - a report"),
         ("<title>Ferries: Late again</title>", "Ferries: Late again"),
+        ("<title>Ferry is late | Pier Talk</title>", "Ferry is late"),
+        ("<title>Ferry is late | A story of fog</title>", "Ferry is late | A story of fog"),
         ("<TITLE>Ferry\n is&nbsp;late</TITLE>", "Ferry is late"),
     ],
 )
@@ -124,9 +126,10 @@ def test_of_several_headings_the_one_most_like_the_title_is_the_title() -> None:
         ),
         ("<title>Ferries: timetable</title>", "Ferries<b>:</b> time<b>table</b>", "Ferries: timetable"),
         ("<title>Ferries: timetable</title>", "Ferries: time<wbr>table", "Ferries: timetable"),
+        ("<title>[24.1] Ferry is late</title>", "<span>Title:</span>Ferry is late", "Ferry is late"),
         ("<title>The ferry: Ferry is late</title>", "The ferry", "Ferry is late"),
     ],
-    ids=["kicker", "site as kicker", "site in kicker", "tags in a word", "wbr", "name of the blog"],
+    ids=["kicker", "site as kicker", "site in kicker", "tags in a word", "wbr", "label", "name of the blog"],
 )
 def test_a_heading_is_mended_by_a_stated_title(head: str, heading: str, title: str) -> None:
     head += "<meta property=og:site_name content='Harbour News'>"
@@ -359,7 +362,7 @@ def test_rdfa_states_authors_and_dates() -> None:
 @pytest.mark.parametrize(
     ("value", "found"),
     [
-        (["Anna Kos Anna Kos", "Duran Duran"], ("Anna Kos", "Duran Duran")),
+        (["Anna Kos Anna Kos", "Duran Duran", "bo3 bo3"], ("Anna Kos", "Duran Duran", "bo3")),
         (
             ["Contributors to Harbour projects", "Contributors: Bo Lind"],
             ("Contributors to Harbour projects", "Bo Lind"),
@@ -408,6 +411,18 @@ def test_names_have_no_introductions_addresses_or_handles(value: list[str], foun
         ("2024年5月3日", "2024-05-03"),
         ("2024년 5월 3일", "2024-05-03"),
         ("2024 May 3;12(3):45", "2024-05-03"),
+        ("Fri May  3 08:05:00 CEST 2024", "2024-05-03"),
+        ("3 lipca 2024", "2024-07-03"),
+        ("3 юли 2024 г.", "2024-07-03"),
+        ("3 iulie 2024", "2024-07-03"),
+        ("2024. szeptember 3.", "2024-09-03"),
+        ("3. јануара 2024.", "2024-01-03"),
+        ("2024 m. kovo 3 d.", "2024-03-03"),
+        ("Ngày 3 tháng 10 năm 2024", "2024-10-03"),
+        ("3 tháng 1, 2024", "2024-01-03"),
+        ("3 მაისი, 2024", "2024-05-03"),
+        ("令和6年5月3日", "2024-05-03"),
+        ("民國113年5月3日", "2024-05-03"),
         ("2024. május 3. 7:30", "2024-05-03"),
         ("1403/02/14", "2024-05-03"),
         ("30 اسفند 1403", "2025-03-20"),
@@ -600,6 +615,8 @@ def test_titles_of_handbooks_and_boards_are_those_of_the_page(title: str, body: 
 
 
 def test_a_date_below_the_heading_is_the_last_resort() -> None:
+    body = "<h1>Ferry is late</h1><p>Updated May 5, 2023 9:00 AM · Published May 3, 2023</p>"
+    assert metadata(body.encode()).date == "2023-05-03"
     body = "<h1>Ferry is late</h1><div><span>3 May 2023</span></div>"
     assert page(body=body).sources["date"] == "address"
     found = metadata(body.encode(), "https://www.harbour-news.example/ferry")
@@ -820,6 +837,13 @@ def test_an_element_is_not_ended_by_one_whose_name_begins_alike() -> None:
 def test_how_a_word_is_pronounced_is_no_part_of_the_title() -> None:
     ruby = "<h1><ruby>東<rp>(</rp><rt>とう</rt><rp>)</rp>京<rt>きょう</ruby>の<em>船</em></h1>"
     assert page("<title>東京の船 | Harbour</title>", ruby).title == "東京の船"
+
+
+def test_works_in_a_list_are_not_the_page() -> None:
+    work = {"@type": "Article", "headline": "Fog", "author": "Bo Lind", "datePublished": "2020-01-01"}
+    listed = {"@type": "ItemList", "itemListElement": [{"@type": "ListItem", "item": work}]}
+    found = metadata(f"<title>Ferries</title>{linked_data(listed)}".encode())
+    assert (found.title, found.authors, found.date) == ("Ferries", (), None)
 
 
 def test_authors_and_dates_of_reviews_are_not_those_of_the_page() -> None:

@@ -71,6 +71,10 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
             "<dl><dt><a class=permalink href='#v'><code>-v</code></a> <var>file</var><dd>b</dl>",
             "`-v` *file*\n\nb",
         ),
+        (
+            "<summary class=hideme>Expand</summary>Tide.<div><a class=rightside href=/>Go</a><h4>a()</div>",
+            "Tide.\n\n#### a()",
+        ),
         ("<p>repeat step <a href='#s2'>2</a></p><ol><li>a<li id=s2>b</ol>", "repeat step 2\n\n1. a\n2. b"),
         (
             "<p>20 cm<sup>2</sup></p><h2>References</h2><ol><li>A<li>B</ol>",
@@ -256,6 +260,18 @@ def test_the_label_of_an_equation_is_its_tag() -> None:
     assert md(f"{LINE}<div class=math>{label}\\[x = 1\\]</div>").endswith("$$\nx = 1 \\tag{3}\n$$")
 
 
+def test_a_table_in_which_latexml_puts_equations_is_a_formula_with_its_label() -> None:
+    cell = "<td class=ltx_eqn_cell><math alttext='{}'><mi>a</mi></math></td>".format
+    label = "<td><span class='ltx_tag ltx_tag_equation'>(2)</span></td>"
+    row = f"<tr class=ltx_eqn_row>{cell('a')}{cell('=b_1')}"
+    table = "<table class='ltx_equation ltx_eqn_table'>{}</table>".format
+    assert md(f"{LINE}{table(row + label)}").endswith("noon.\n\n$$\na =b_1 \\tag{2}\n$$")
+    assert md(f"{LINE}{table(row + row)}").endswith(
+        "$$\n\\begin{aligned}a & =b_1 \\\\ a & =b_1\\end{aligned}\n$$"
+    )
+    assert md(f"{LINE}{table('<tr><td>a<td>b')}").endswith("noon.\n\na\n\nb")
+
+
 def test_names_of_highlighters_are_no_languages() -> None:
     assert md("<pre class='prism-code language-go'><code>a := 1\nb()</code></pre>").startswith("```go\n")
 
@@ -290,6 +306,9 @@ def test_a_heading_whose_section_has_kept_text_is_shown() -> None:
             "$x^{2}$",
         ),
         ("<img class=latex alt='\\sum_i i' src=/f.png>", r"$\sum_i i$"),
+        ("<img alt='$x^2$' src=img1.png width=18 height=12>", "$x^2$"),
+        ("<img alt='\\begin{displaymath}\na=1\n\\end{displaymath}' src=img2.png>", "$$a=1$$"),
+        ("<img alt='from $5 to $9' src=/a.png>", "![from $5 to $9](/a.png)"),
         (
             (
                 "<span class=mwe-math-element><math alttext='{\\displaystyle a^{2}}'><mi>a</mi></math>"
@@ -307,6 +326,11 @@ def test_a_heading_whose_section_has_kept_text_is_shown() -> None:
         ("<span class=MathJax_SVG data-mathml='&lt;math>&lt;mi>a&lt;/mi>&lt;/math>'></span>", "$a$"),
         ("<mml:math><mml:msup><mml:mi>r</mml:mi><mml:mn>2</mml:mn></mml:msup></mml:math>", "$r^{2}$"),
         ("<span class=ztext-math data-tex='v_{1}'>v_{1}</span>", "$v_{1}$"),
+        ("<math alttext='\\displaystyle a_b'><mi>a</mi></math>", "$a_b$"),
+        ("<span class='math inline'>a_b</span>", "$a_b$"),
+        ("<code class='math math-inline' data-math-style=inline>b^2</code>", "$b^2$"),
+        ("<span class=math>d = 14</span>", "d = 14"),
+        ("<span class=math>names of harbour_office</span>", "names of harbour\\_office"),
         (
             "\\begin{align*}a_1 &amp;= \\begin{pmatrix}1\\end{pmatrix}\\end{align*}",
             "$$\\begin{align*}a_1 &= \\begin{pmatrix}1\\end{pmatrix}\\end{align*}$$",
@@ -371,10 +395,25 @@ def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> 
             "```\nf(1);\n  g();\n```",
         ),
         ("<p class=fragment>A step\nof slides.</p>", "A step of slides."),
+        (
+            "<pre>let <b class=twoslash-hover>x<i class=twoslash-popup-container>T</i></b> = 1\nf(x)</pre>",
+            "```\nlet x = 1\nf(x)\n```",
+        ),
+        ("<p>Call <code><i class=hover-info>f: Nat</i>f</code> once.", "Call `f` once."),
+        (
+            "<pre><span class=gp>$ </span>ls\n<span class=go>a</span>\n<span class=c># b</span></pre>",
+            "```\n$ ls\na\n# b\n```",
+        ),
     ],
 )
 def test_code_as_highlighters_and_generators_write_it(source: str, expected: str) -> None:
     assert md(f"{LINE}{source}").removeprefix("The ferry left at noon.\n\n") == expected
+
+
+def test_code_has_the_language_that_it_states_itself_not_that_of_what_is_around_it() -> None:
+    code = "<div class=CodeBlock><div><p>1<p>2<p>3</div><pre class=language-sh>ls\ncd</pre></div>"
+    page = document(f"<div class=markdown>{code}</div>", ["1", "2", "3"])
+    assert page.render("markdown") == "```sh\nls\ncd\n```"
 
 
 def test_numbers_of_lines_that_nobody_can_copy_are_no_code() -> None:

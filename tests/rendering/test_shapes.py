@@ -42,8 +42,19 @@ def test_code_of_editors_and_of_lines_with_breaks_is_a_listing(markup: str) -> N
     assert shown.startswith("```python" if "ython" in markup else "```\n")
 
 
+def test_a_formula_without_text_is_apart_from_the_word_behind_it() -> None:
+    formula = "<mjx-container data-latex='a_b'><svg></svg></mjx-container>"
+    page = document(f"<p>The level {formula} rises, and {formula}.")
+    assert page.render("markdown") == "The level $a_b$ rises, and $a_b$."
+
+
 def test_code_with_a_break_inside_a_sentence_stays_there() -> None:
     assert document("<p>so <code>a<br>b</code> is").render("markdown") == "so `a b` is"
+
+
+def test_code_of_lean_and_its_output_below_are_one_listing() -> None:
+    source = "<code class='hl lean block'>#check\nx</code> <pre class='hl lean'>x : Nat</pre> <pre>y\nz</pre>"
+    assert document(source).render("markdown") == "```lean\n#check\nx\nx : Nat\n```\n\n```\ny\nz\n```"
 
 
 def test_what_introduces_code_with_numbered_lines_is_shown_with_its_heading() -> None:
@@ -86,6 +97,14 @@ def test_what_introduces_code_with_numbered_lines_is_shown_with_its_heading() ->
         ),
         ("<figure class=callout>💡<p>a</figure>", "> [!NOTE]\n> 💡\n>\n> a"),
         ("<div class='hint hint-warning'>a</div>", "> [!WARNING]\n> a"),
+        ("<div class=callout data-callout=danger><p>a</div>", "> [!CAUTION]\n> a"),
+        ("<blockquote class='callout tip'><p>a</blockquote>", "> [!TIP]\n> a"),
+        ("<div class=NOTE><p>Note</p><p>a</div>", "> [!NOTE]\n> a"),
+        ("<div class=tip><p><b>Tip:</b> a</div><p class=note>Note", "> [!TIP]\n> **Tip:** a\n\nNote"),
+        ("<div class=note><p>Notes of the pilot</div>", "Notes of the pilot"),
+        ("<div class=alert><h4>Note:</h4><p>a</div>", "> [!NOTE]\n> a"),
+        ("<details class=warning><summary>Fog</summary><p>a</details>", "> [!WARNING]\n> **Fog**\n>\n> a"),
+        ("<details class='alert details'><summary>Fog</summary><p>a</details>", "Fog\n\na"),
         ("<p>x <img src='//latex.codecogs.com/svg.latex?a%5E2&amp;space;b'> y", "x $a^2 b$ y"),
         ("<p>x <img class=tex src='/png?tex=%5Cpi'> y", "x $\\pi$ y"),
     ],
@@ -117,6 +136,13 @@ def test_references_to_a_bibliography_have_their_own_numbers() -> None:
     text = "<p>See [<a href=#bib.7>7</a>, <a href=#bib.2>2</a>].</p>"
     source = f"{text}<ul><li id=bib.2>[2] Two.<li id=bib.7>[7] Seven.</ul>"
     assert document(source).render("markdown") == ("See \\[[^7], [^2]\\].\n\n[^2]: Two.\n\n[^7]: Seven.")
+
+
+def test_years_that_lead_to_a_bibliography_are_text_and_names_of_groups_of_notes_are_labels() -> None:
+    source = "<p>So it is (Kos, <a href=#bib.b1>2001</a>).</p><ul><li id=bib.b1>Kos (2001): Tides.</ul>"
+    assert document(source).render("markdown") == "So it is (Kos, 2001).\n\n- Kos (2001): Tides."
+    source = "<p>One<sup><a href=#n1>[<i>note 1</i>]</a></sup>.</p><ol><li id=n1>In calm weather.</ol>"
+    assert document(source).render("markdown") == "One[^1].\n\n[^1]: In calm weather."
 
 
 def test_the_text_after_a_note_that_begins_with_a_quotation_is_shown() -> None:

@@ -280,6 +280,14 @@ def test_what_is_hidden_within_a_line_is_left_out_and_hidden_paragraphs_stay_as_
     assert document(source).render("markdown") == "The ferry leaves."
 
 
+def test_words_for_screen_readers_that_are_all_of_a_cell_stay() -> None:
+    cell = "<td><i class=icon></i><span class=sr-only>{}</span>{}".format
+    rows = f"<tr><th>Boat<th>Lights<th>Radio<tr><td>Heron{cell('Yes', '')}{cell('Channel', '<p>12</p>')}"
+    page = document(f"<table>{rows}</table>")
+    assert page.text == "Boat\tLights\tRadio\nHeron\tYes\t12"
+    assert page.render("markdown").endswith("| Heron | Yes | 12 |")
+
+
 def test_signs_of_links_to_headings_and_back_from_footnotes_are_left_out() -> None:
     source = (
         "<h2>Piers <a href=#p>¶</a></h2><h2><a href=#q>#</a> Boats</h2><h3>Fees<a href=#f>🔗</a></h3>"

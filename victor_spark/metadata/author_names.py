@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
+from victor_spark.metadata.statements import key
 from victor_spark.metadata.vocabulary import vocabulary
 
 MAX_AUTHORS: Final = 50
@@ -61,13 +62,10 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
         if _CAPITAL.match(rest := rest or after) and len(rest) <= _LONGEST_NAME:
             found = tuple(name for name in authors([rest]) if len(name.split()) <= _MAX_WORDS)
             if found and is_full(found[0]):  # after a comma, one word is the place
-                found = tuple(n for n in found if is_full(n) or _is_agency(n) or f", {n}" not in rest)
+                known = vocabulary().agencies
+                found = tuple(n for n in found if is_full(n) or key(n) in known or f", {n}" not in rest)
             if found and (" " in found[0] or not found[0].isascii()):
                 yield found
-
-
-def _is_agency(name: str) -> bool:
-    return "".join(filter(str.isalnum, name.casefold())) in vocabulary().agencies
 
 
 _ALSO_OF_PROSE: Final = frozenset(
@@ -140,7 +138,7 @@ _ROLE: Final = re.compile(
 )
 """A role or an agency behind a name."""
 _ROLE_IN_KOREAN: Final = re.compile(r"\s*(?:기자|특파원)\Z")
-_TWICE: Final = re.compile(r"\A(\S+ \S+) \1\Z")
+_TWICE: Final = re.compile(r"\A(\S+ \S+|(?![A-Z][a-z]+ )\S+) \1\Z")
 _LABEL: Final = re.compile(r"[:：]\s*\Z")
 _AROUND: Final = " \t\r\n.,;:|·•●–—-/()[]\"'“”»"
 _NAME: Final = re.compile(r"(?!\d+(?:st|nd|rd|th)?\b)(?=.*[^\W\d_])[^:：]*\Z")

@@ -18,7 +18,8 @@ def iso(text: str, *, month_first: bool = False) -> str | None:
 
     `month_first`: whether 3/4/2024 is the 4th of March, as in the United States.
     """
-    text = text[:200] if text.isascii() else text[:200].translate(_DIGITS)
+    if not (text := text[:200]).isascii():
+        text = _ERA.sub(lambda era: str(_ERAS[era[1]] + int(era[2])), text.translate(_DIGITS))
     if (found := _ISO.search(text)) is not None and (day := _day(found[1], found[2], found[3])):
         return day + _time(found)
     if (found := _COMPACT.search(text)) is not None and (day := _day(found[1], found[2], found[3])):
@@ -50,6 +51,8 @@ _DIGITS: Final = {
     if unicodedata.category(chr(point)) == "Nd"
 }
 """The digits of other scripts: Arabic, Devanagari, Thai and more."""
+_ERAS: Final = {"令和": 2018, "平成": 1988, "民國": 1911, "民国": 1911}  # the years before eras in East Asia
+_ERA: Final = re.compile(rf"({'|'.join(_ERAS)})\s?(\d{{1,3}})(?=\s?年)")
 _MAX_ZONE_HOURS: Final = 15
 """The offset of a time zone has fewer hours than this."""
 _ISO: Final = re.compile(
@@ -118,14 +121,18 @@ def _with_month(text: str) -> str | None:
 _YEAR: Final = re.compile(r"(?<!\d)((?:19|20|25|1[34])\d\d)(?!\d)")
 _BUDDHIST: Final = 543
 """Years in Thailand count from 543 BC."""
-_WORD: Final = r"(?:[^\s\d,.،/()\[\]\"'’|:_-]{2,}|[ก-๙]{1,2}\.[ก-๙]\b)"
-"""The name of a month: letters and marks (as in Devanagari), or an abbreviation of Thai."""
+_WORD: Final = r"(?:[^\s\d,.،/()\[\]\"'’|:_-]{2,}|[ก-๙]{1,2}\.[ก-๙]\b|tháng \d{1,2})"
+"""The name of a month: letters and marks (as in Devanagari), an abbreviation of Thai, or a number."""
 _DAY_MONTH: Final = re.compile(
     r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|ος|η|\.)?[\s,-]*(?:de |of |ta' )?\s*"
-    rf"({_WORD}(?:[ /]{_WORD})?)\.?[\s,،'-]*(?:de |del |г)?\s*\Z"
+    rf"({_WORD}(?:[ /]{_WORD})?)\.?[\s,،'-]*(?:de |del |г|năm )?\s*\Z"
 )
-_MONTH_DAY: Final = re.compile(rf"({_WORD})\.?\s+(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*[,،]?\s*(?:at\s)?\Z")
-_AFTER_YEAR: Final = re.compile(rf"\.?\s+((?!des\b){_WORD})\.?\s+(\d{{1,2}})(?!\d)(?=\s*(?:[.,;:()|\d]|\Z))")
+_MONTH_DAY: Final = re.compile(
+    rf"({_WORD})\.?\s+(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*[,،]?\s*(?:at\s|\d\d:\d\d:\d\d\s(?:\S{{1,5}}\s)?)?\Z"
+)
+_AFTER_YEAR: Final = re.compile(
+    rf"\.?\s+(?:m\.\s)?((?!des\b){_WORD})\.?\s+(\d{{1,2}})(?!\d)(?=\s*(?:[.,;:()|\d]|d\.|\Z))"
+)
 """As in Hungary, and in journals: 2024 May 3; not as in `2024 des 10 villes`."""
 
 

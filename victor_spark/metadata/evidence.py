@@ -96,11 +96,6 @@ class Evidence:
         """The texts of the first `h1`; "" of those without."""
         return [self._text(start, end) for start, end, *_ in self._rows(kernel.HEADING)[:_MAX_HEADINGS]]
 
-    @property
-    def n_headings(self) -> int:
-        """The number of `headings`."""
-        return min(self._counts[kernel.HEADING], _MAX_HEADINGS)
-
     def around(self, heading: int) -> tuple[list[str], list[str]]:
         """The lines of text below one of the headings, and those just above it; none without headings."""
         for start, end, *_ in self._rows(kernel.HEADING)[heading : heading + 1]:

@@ -105,6 +105,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 
 def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) -> str:
     """The heading with the kicker that `og:title` puts before it, and with its words whole."""
+    heading = heading.removeprefix("Title:").lstrip()  # the label of the field, in records of papers
     for where, title in stated:
         if title.replace(" ", "") == heading.replace(" ", ""):
             return title
@@ -159,7 +160,9 @@ def _shorter(title: str, headings: set[str], sites: set[str]) -> str:
             return before
         if key(after) in headings or _is_site(before, sites):
             return after
-    return title
+    is_cut = not headings and len(parts) == 3 and parts[1] == " | "  # rather by the name of the site
+    words = [len(part.split()) for part in parts]
+    return parts[0] if is_cut and words[2] <= _MAX_NAME_WORDS < words[0] else title
 
 
 _MAX_SITE_NAMES: Final = 3
@@ -243,14 +246,8 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
     marked = [*islice(page.elements(evidence.BYLINES[2], _LONGEST_NAME), 2)]
     for one, lines in marked if len(marked) == 1 else ():
-        if not (
-            _NOT_AUTHORS.search(one.mark) or _OF_OTHERS.search(one.mark) or page.leads_elsewhere(one.mark)
-        ):
+        if not (_OF_OTHERS.search(one.mark) or page.leads_elsewhere(one.mark)):
             yield one.mark, author_names.of_lines(lines, handles=True)
-
-
-_OF_OTHERS: Final = re.compile("quote|tweet|vcard")
-"""Words that mark the author of a quotation or a comment."""
 
 
 def _stated_authors(page: Statements) -> Candidates[list[str]]:
@@ -313,6 +310,8 @@ _NOT_AUTHORS: Final = re.compile(
     r"class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description|\bauthor\w*bio)"
 )
 """Marks of elements with other people than authors, or with facts about authors."""
+_OF_OTHERS: Final = re.compile(f"{_NOT_AUTHORS.pattern}|quote|tweet|vcard")
+"""Those, and marks of the author of a quotation or a comment."""
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120
 _MAX_IN_BYLINE: Final = 5
@@ -365,11 +364,14 @@ def _beside(page: Statements) -> list[str]:
             continue
         label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
         if not _of_user().match(label) and not _of_user().match(line):
-            found.append(_IN_BRACKETS.sub("", line[:_LONGEST_LINE]))
+            line = _IN_BRACKETS.sub("", line[:_LONGEST_LINE])  # noqa: PLW2901
+            found.append(_LATER.sub("", line) if _updated().search(line) else line)
     return found
 
 
 _MAX_LABEL_WORDS: Final = 3
+_LATER: Final = re.compile(r".*\d.*?(?=(?:publi|posted|veröff|опубл)\D{1,30}.*\d{4})", re.IGNORECASE)
+"""A change that stands before the day of publication."""
 
 
 @cache

@@ -35,8 +35,8 @@ def things(texts: Iterable[str]) -> list[Thing]:
 
 
 _HOLDERS: Final = (dict, list)
-_OF_OTHERS: Final = frozenset(("review", "reviews", "comment"))
-"""Fields with works about the object, which have other authors and dates."""
+_OF_OTHERS: Final = frozenset(("review", "reviews", "comment", "itemListElement"))
+"""Fields with works about the object, or works in a list, which have other authors and dates."""
 
 
 def read(text: str) -> Any:

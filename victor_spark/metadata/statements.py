@@ -167,8 +167,6 @@ class Statements:
     @cached_property
     def around(self) -> tuple[list[str], list[str]]:
         """The lines of text below the first heading that a title holds, or the first, and above it."""
-        if self.evidence.n_headings < 2:
-            return self.evidence.around(0)
         og_titles = self.evidence.meta.get("og:title", ())
         stated = "".join(map(key, (*og_titles, self.evidence.title or "")))
         like = (i for i, heading in enumerate(self.evidence.headings) if "" != key(heading) in stated)

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 _NOTES: Final = 1 << MARKS.index("notes")
 
-_LABEL: Final = re.compile(r"[\[(]?\s*(\d{1,4}|[*†‡§¶]+|[a-zA-Z]|[ivx]{1,5}|note\s\d+)\s*[\])]?")
+_LABEL: Final = re.compile(
+    r"[\[(]?\s*((?!(?:1[5-9]|20)\d\d)\d{1,4}|[*†‡§¶]+|[a-zA-Z]|[ivx]{1,5}|(?:[nN]ote|nb|N|Anm\.|注)\s?\d+)\s*[\])]?"
+)
+"""A number that is no year, a sign, a letter, or a number with the name of a group of notes."""
 _SIGN: Final = re.compile(r"[\[(]?\s*(?:\d{1,4}|[*†‡§¶]+)\s*[\])]?\.?")
 """A label that is no word."""
 _BACK: Final = re.compile(r"\W*|\^?\s?[a-z]|jump up|back|return", re.IGNORECASE)

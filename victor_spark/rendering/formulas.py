@@ -20,14 +20,19 @@ _ANNOTATION: Final = re.compile(
 _MATH: Final = re.compile(r"<(?:mml:)?math(?=[ >])[^>]*>.*?</(?:mml:)?math>", re.DOTALL)
 _IN_ATTRIBUTE: Final = re.compile(r' data-mathml="([^"]*)"')
 """The MathML of what MathJax has drawn."""
-_DELIMITED: Final = re.compile(r"(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)", re.DOTALL)
+_DELIMITED: Final = re.compile(
+    r"\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$|\\begin\{displaymath\}(.*)\\end\{displaymath\}",
+    re.DOTALL,
+)
 _DISPLAY: Final = re.compile(
     r'display="(?:block|true)"|mode="display"|katex-display|MathJax_Display|math-?block|math display'
     r"|display-?math|mwe-math-mathml-display|block-equation|math-display|ltx_equation"
 )
 _EQUATION_LABEL: Final = re.compile(r'<span class="eqno">([^<>]{0,40})(?:<a(?= )[^<>]*>[^<>]*</a>)?</span>')
 """The label of an equation, as Sphinx writes it beside the delimiters."""
-_STYLED: Final = re.compile(r"\{\s*\\(?:display|text)style\s*(.*)\}", re.DOTALL)
+_STYLED: Final = re.compile(
+    r"\{\s*\\(?:display|text)style\s*(.*)\}|\\displaystyle(?![a-zA-Z])\s*(.*)", re.DOTALL
+)
 _MAX_FORMULA: Final = 20_000
 """The most characters of the markup of a formula."""
 
@@ -40,36 +45,53 @@ def latex(markup: str) -> tuple[str, bool] | None:
     tag = markup[: markup.find(">") + 1]
     if stated := _EXPRESSION.search(tag):
         return tidy(unescape(stated[1]).replace("\\\\", "\\")), True
+    if "ltx_eqn_table" in tag:
+        return _of_rows(markup[: _MAX_FORMULA * 20])
     own = _ATTRIBUTE.search(tag)
     if own is None and len(markup) > _MAX_FORMULA * 20:
         return None
     found = own or _ANNOTATION.search(markup)
     is_display = _DISPLAY.search(markup[:600]) is not None
-    if found is not None:
-        if own is None and _ANNOTATION.search(markup, found.end()):
-            return None  # more than one formula
-        tex: str = unescape(found[1])
-    elif len(maths := _MATH.findall(markup)) == 1 and "<math" not in maths[0][1:]:
-        stated = _ATTRIBUTE.search(maths[0][: maths[0].find(">") + 1]) or _ATTRIBUTE.search(markup)
-        tex = unescape(stated[1]) if stated else of_mathml(maths[0])
-    elif maths:
-        return None
-    elif stated := _ATTRIBUTE.search(markup):
+    tex, maths = "", [] if found else _MATH.findall(markup)
+    another = found and own is None and _ANNOTATION.search(markup, found.end())
+    if another or len(maths) > 1 or "<math" in "".join(maths)[1:]:
+        return None  # more than one formula
+    stated = found or _ATTRIBUTE.search("".join(maths).partition(">")[0]) or _ATTRIBUTE.search(markup)
+    if stated:
         tex = unescape(stated[1])
-    elif stated := _IN_ATTRIBUTE.search(markup):
-        tex = of_mathml(unescape(stated[1]))
-    elif "<" not in (text := markup[len(tag) : markup.rfind("</")]) or text.count("<") < 3:
-        inside = _DELIMITED.fullmatch(unescape(re.sub("<[^>]*>", "", text)).strip())
-        if inside is None:
-            return None
-        is_display = is_display or inside.lastindex in (2, 3)
-        tex = inside[inside.lastindex or 0]
-    else:
-        return None
+    elif maths or (stated := _IN_ATTRIBUTE.search(markup)):
+        tex = of_mathml(unescape(stated[1]) if stated else maths[0])
+    elif (text := markup[len(tag) : markup.rfind("</")]).count("<") < 3:
+        text = unescape(re.sub("<[^>]*>", "", text)).strip()
+        if inside := _DELIMITED.fullmatch(text):
+            is_display = is_display or inside.lastindex in (2, 3)
+            tex = inside[inside.lastindex or 0]
+        elif _OF_LATEX.search(tag) and LATEX.search(text) and not _WORDS.search(text):
+            is_display = is_display or not tag.startswith(("<span", "<code"))
+            tex = text
     tex = tidy(tex)
     if tex and len(labels) == 1:
         tex = f"{tex} \\tag{{{labels[0].strip(' ()')}}}"
     return (tex, is_display) if tex else None
+
+
+_OF_LATEX: Final = re.compile(r' class="(?:[^"]* )?math[" ]')
+LATEX: Final = re.compile(r"[\\^_{]")
+_WORDS: Final = re.compile(r"(?<![\\{a-z])[a-z]{3,} [a-z]{2,}")
+"""Text without delimiters in an element of this class is LaTeX if it has such signs and no words of prose."""
+
+
+def _of_rows(markup: str) -> tuple[str, bool] | None:
+    """LaTeX of the table in which LaTeXML puts equations: a row is a line, with its label."""
+    lines = []
+    for row in filter(_ATTRIBUTE.search, markup.split("<tr")):
+        terms = " & ".join(tidy(unescape(tex)) for tex in _ATTRIBUTE.findall(row))
+        lines.append(terms + "".join(f" \\tag{{{label}}}" for label in _LABEL_IN_ROW.findall(row)[:1]))
+    tex = lines[0].replace(" & ", " ") if len(lines) == 1 else _element("mtable", "", lines)
+    return (tex, True) if lines else None
+
+
+_LABEL_IN_ROW: Final = re.compile(r'class="ltx_tag ltx_tag_equation[^>]*>\(?([^<()]{1,20})\)?<')
 
 
 def of_address(address: str) -> str:
@@ -96,7 +118,7 @@ def tidy(tex: str) -> str:
     if (inside := _DELIMITED.fullmatch(tex)) and "$" not in (text := inside[inside.lastindex or 0]):
         tex = text.strip()
     if styled := _STYLED.fullmatch(tex):
-        tex = styled[1].strip()
+        tex = styled[styled.lastindex or 0].strip()
     return re.sub(r"\n\s*\n+", "\n", tex.replace("$$", "").strip())
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urljoin, urlsplit
 
 from victor_html.elements import ELEMENTS
 from victor_spark.blocks import UInt8
-from victor_spark.rendering.num import KINDS
+from victor_spark.rendering.num import KIND
 
 if TYPE_CHECKING:
     from victor_spark.rendering.structure import Structure
@@ -97,8 +97,9 @@ def _joined(base: str, written: str) -> str:
 
 _FORMULA: Final = re.compile(
     r"latex\.codecogs|/math/render/|latex\.php|mathtex|mimetex|/render_tex|mwe-math|tex2img|[?&](?:tex|latex)=|"
-    r' class="[^"]*\b(?:latex|tex|math|formula)\b'
+    r' class="[^"]*\b(?:latex|tex|math|formula)\b| alt="(?:\$[^"$]+\$"|\\[(\[]|\\begin\{)'
 )
+_MAY_BE_FORMULA: Final = re.compile(r'tex|math|formula| alt="[$\\]')
 _LAZY: Final = (
     "data-src", "data-lazy-src", "data-original", "data-original-src", "data-lazy", "data-url", "data-image",
     "data-hi-res-src", "data-full-src", "data-orig-file", "data-delayed-url", "data-actualsrc", "data-echo",
@@ -123,13 +124,12 @@ _SMALLEST: Final = 33
 _THINNEST: Final = 6
 """Pixels: images with smaller sides, or with a thinner one and no text, are icons, lines and spacers."""
 _SIZE: Final = re.compile(r"\s*(\d{1,6})(?:\.\d*)?(?:px|\s*$)")
-_A, _NOSCRIPT, _PICTURE = map(KINDS.index, ("a", "noscript", "picture"))
 _CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d*)?)[wxh])?\s*(?:,|$)")
 
 
 def is_formula(tag: str) -> bool:
     """Whether an image shows a formula."""
-    return ("tex" in tag or "math" in tag or "formula" in tag) and _FORMULA.search(tag) is not None
+    return _MAY_BE_FORMULA.search(tag) is not None and _FORMULA.search(tag) is not None
 
 
 def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
@@ -155,14 +155,14 @@ def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
         return None
     around = s.parent.item(row)
     kind_around = s.kind.item(around)
-    if kind_around == _NOSCRIPT and page.last_image >= row - 4:
+    if kind_around == KIND["noscript"] and page.last_image >= row - 4:
         return None  # what scripts show in its place stands before it
     path = address.split("?")[0]
     key = path if _IMAGE_NAME.search(path) else address
     if page.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
     page.shown_images[key] = page.last_image = row
-    if kind_around == _A:
+    if kind_around == KIND["a"]:
         target = page.links.address(page.attribute(around, "href"))
         page.shown_images[target or key] = row  # a larger one that the link leads to
     return address, " ".join(alt.split())
@@ -178,10 +178,10 @@ def _of_picture(page: "Structure", row: int) -> str:
     """The largest image of the `picture` around an image: canonical HTML has no `source` elements."""
     s = page.s
     up = int(s.parent[row])
-    if up < 0 or s.kind[up] != _PICTURE:
+    if up < 0 or s.kind[up] != KIND["picture"]:
         return ""
     sources = page.links.pictures
-    number = int((s.kind[:up] == _PICTURE).sum())
+    number = int((s.kind[:up] == KIND["picture"]).sum())
     if number >= len(sources):
         return ""
     markup = sources[number].decode("utf-8", "replace")
@@ -197,7 +197,7 @@ _STATED: Final = re.compile(r' (?:data-(?:code-|enlighter-)?lang(?:uage)?|lang)=
 _NO_LANGUAGE: Final = frozenset(
     "code plaintext plain text none nohighlight txt auto block wrapper container box body toolbar content"
     " table line lines numbers highlight highlighter rouge wrap example snippet view panel numberlines hljs"
-    " undefined default".split()
+    " undefined default generic myst".split()
 )
 KNOWN: Final = frozenset(
     "python py javascript js typescript ts java c cpp csharp cs go rust ruby php bash sh shell zsh console"
@@ -221,7 +221,8 @@ def language(page: "Structure", row: int) -> str:
             name: str = found[1].lower()
             if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in KNOWN):
                 return name
-        for word in page.attribute(at, "class").lower().split():
-            if word in KNOWN:
-                return word
+        if s.kind.item(at) != KIND["other"]:  # words of a highlighter's `span` are kinds of tokens
+            for word in page.attribute(at, "class").lower().split():
+                if word in KNOWN and (word != "markdown" or s.kind.item(at) != KIND["block"]):
+                    return word
     return ""

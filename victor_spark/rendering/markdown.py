@@ -20,7 +20,7 @@ _SHORT: Final = 5
 def markdown(page: Structure, title: str | None) -> str:
     """The kept content of a page as Markdown, without the heading that repeats `title`."""
     nodes = page.nodes
-    for node in (_title(page, title), *_headings_of_notes(page), *_labels_of_code(page)):
+    for node in (_title(page, title), *_headings_of_notes(page), *_above_code(page)):
         if node is not None:
             nodes[N_OP, node] = OP["root"]
     return Writer(page, *views(page.points, nodes, properties())).blocks(0, nodes.shape[1])
@@ -50,8 +50,11 @@ def _headings_of_notes(page: Structure) -> list[int]:
     return found
 
 
-def _labels_of_code(page: Structure) -> list[int]:
-    """The nodes of paragraphs that only name the language of the listing below, as its fence does."""
+def _above_code(page: Structure) -> list[int]:
+    """The nodes of paragraphs that only name the language of the listing below, as its fence does.
+
+    And of listings of Lean above others, which become part of these: Verso writes code and its output so.
+    """
     ops, values, ends = page.nodes[N_OP], page.nodes[N_A], page.nodes[N_END]
     found = []
     for listing in (ops == OP["code"]).nonzero()[0].tolist():
@@ -64,4 +67,9 @@ def _labels_of_code(page: Structure) -> list[int]:
             and page.words(label).lower().rstrip(":") in KNOWN
         ):
             found.append(label)
+        elif listing and ops[listing - 1] == OP["code"]:
+            (above, code), (language, below) = (page.values[values[at]] for at in (listing - 1, listing))
+            if above == language == "lean":
+                page.values[values[listing]] = language, f"{code}\n{below}"
+                found.append(listing - 1)
     return found

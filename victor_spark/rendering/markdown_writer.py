@@ -104,14 +104,9 @@ class Writer:
         if kind == at.QUOTE:
             return _prefixed(self.blocks(i + 1, end), "> ")
         if kind == at.CALLOUT:
-            first = i + 1
-            title = ""
-            if self.nodes[at.N_OP, first] == at.TITLE:
-                title = self.blocks(first + 1, self.nodes[at.N_END, first])
-                first = self.nodes[at.N_END, first] + 1
-            if title.strip("*").lower() == self.values[value].lower():
-                title = ""
-            inside = "\n\n".join(filter(None, (title, self.blocks(first, end))))
+            inside = self.blocks(i + 1, end)
+            title, _, rest = inside.partition("\n\n")
+            inside = rest if title.strip("#*: ").upper() == self.values[value] else inside
             return _prefixed(f"[!{self.values[value]}]\n{inside}", "> ") if inside else ""
         if kind == at.TABLE:
             return self.table(i, end)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from datetime import date
 from typing import Any, Final, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -49,7 +48,7 @@ def tei(page: Structure, about: Metadata, *, title: str | None, url: str | None,
     authors = "".join(f"<author>{_text(name)}</author>" for name in about.authors or ())
     named = _text(about.title or title)
     source = [f"<title>{_text(about.site_name)}</title>"] if about.site_name else []
-    source += [f"<date when={_attribute(day)}/>"] if (day := _day(about.date or "")) else []
+    source += [f"<date when={_attribute(about.date[:10])}/>"] if about.date else []
     source += [f"<ptr target={_address(url)}/>"] if url else []
     stated = f" xml:lang={_attribute(language)}" if language and _LANGUAGE.fullmatch(language) else ""
     return (
@@ -65,18 +64,6 @@ _DIRECTION: Final = re.compile(r'<(?:html|body)(?= )[^<>]* dir="(rtl|ltr)"', re.
 _LONGEST_HEAD: Final = 50_000
 _RIGHT_TO_LEFT: Final = frozenset("ar arc ckb dv fa he ps sd ug ur yi".split())
 _LANGUAGE: Final = re.compile("[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*")
-
-
-def _day(stated: str) -> str:
-    """The day, month or year that a date begins with; "" if it begins otherwise."""
-    day = stated[:10]
-    if not re.fullmatch(r"\d{4}(-\d\d){0,2}", day):
-        return ""
-    try:
-        date.fromisoformat(f"{day}-01-01"[:10])
-    except ValueError:
-        return ""
-    return day
 
 
 def _sections(page: Structure) -> str:

@@ -14,7 +14,7 @@ KINDS: Final = tuple(
 )
 """Kinds of elements, by their tags; those up to `input` have no end tag, except `other`."""
 KIND: Final = {name: place for place, name in enumerate(KINDS)}
-MARKS: Final = tuple("math callout title code block anchor hidden notes picture".split())
+MARKS: Final = tuple("math callout title code block anchor hidden notes picture notice".split())
 """Marks of an element by words of class, role and id: bits."""
 
 
@@ -61,8 +61,8 @@ FRAME: Final = ("end", "op", "node", "outer", "saved", "level", "lazy")
 
 UP_TO_KEPT, UP_TO_SIZE, UP_TO_KEPT_SIZE, UP_TO_NEXT = UP_TO = range(4)
 """Before each block: kept blocks, characters, kept characters; the next kept block."""
-LONGEST_LABEL: Final = 9
-"""The most characters of a footnote's label."""
+LONGEST_LABEL: Final = 11
+"""The most characters of a footnote's label, with the line breaks between its blocks."""
 MOST_UP: Final = 4
 """The most elements between a text and the element that hides it."""
 

@@ -53,7 +53,6 @@ _STATING: Final = {"<img": re.compile(r' alt="[^"]*\\[a-zA-Z(\[]')} | dict.fromk
     ("<span", "<div"), re.compile(formulas.ATTRIBUTE)
 )
 """The attribute with the LaTeX of a formula, by the beginning of the tag."""
-_LATEX: Final = re.compile(r"[\\^_{]")
 _STATED: Final = re.compile('<annotation |^<math[^>]* alttext="')
 _SHAPED: Final = re.compile("<m(?:frac|root|sqrt|su[bp]|subsup|under|over|underover|table)[ >]")
 """Signs that plain text would garble a formula: in its LaTeX, or, without LaTeX, in its MathML."""
@@ -105,7 +104,7 @@ def _read_mathml(blocks: Blocks, changed: Blocks, page: Structure, texts: dict[i
         changed.text_end[rows], changed.space_before[rows] = blocks.text_start[rows], 0
         changed.paragraph[rows] = changed.paragraph[s.first[row]]
         changed.space_before[rows.start] = first_space
-        if found and (_LATEX.search(found[0]) if _STATED.search(mathml) else _SHAPED.search(mathml)):
+        if found and (formulas.LATEX.search(found[0]) if _STATED.search(mathml) else _SHAPED.search(mathml)):
             texts[rows.start] = [formulas.delimited(*found)]
         elif found and _STATED.search(mathml):
             texts[rows.start] = [found[0]]
@@ -129,7 +128,7 @@ def _read_stated(changed: Blocks, page: Structure, around_maths: Bool, texts: di
             found = formulas.latex(page.markup(row))
         rows = slice(s.first[row], s.last[row])
         is_formula = row >= 0 and page.marks(row) & MARK["math"] and page.kept[rows].any()
-        if found and is_formula and _LATEX.search(found[0]):
+        if found and is_formula and formulas.LATEX.search(found[0]):
             page.kept[rows] = True
             changed.text_end[rows] = changed.text_start[rows]
             changed.space_before[rows.start + 1 : rows.stop] = 0

@@ -45,7 +45,7 @@ _HIDING: Final = re.compile(
     r"<(span|a|b|i|em|strong|small|font|sup|sub|abbr|label|td|th|tr)(?= )"
     r"(?=[^>]*>\s*([^\W\d_])?)[^>]* "
     r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*display\s*:\s*none\b|class="mw-editsection"'
-    r'|class="(?![^"]*not-sr-only)(?:[^"]* )?(?:sr-only|visually-?hidden|u-sronly)[ "](?(2)|(?!)))[^>]*>',
+    r'|(class="(?![^"]*not-sr-only)(?:[^"]* )?(?:sr-only|visually-?hidden|u-sronly)[ "])(?(2)|(?!)))[^>]*>',
     re.IGNORECASE,
 )
 _NOTE_OR_FORMULA: Final = re.compile("note|math", re.IGNORECASE)
@@ -87,7 +87,9 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
         _quote(blocks, kept, html, texts)
     if has_cites(blocks):
         blocks = _with_cites_apart(blocks, html)
-    hidden = [*_hidden(blocks, kept, html), *_signs(blocks, kept)]
+    hidden, sizes = [*_signs(blocks, kept)], blocks.text_end - blocks.text_start
+    for row, until, *_ in hidden_elements(blocks, kept, html):  # long ones open on a click
+        hidden += (np.flatnonzero(sizes[row:until] <= LONGEST_HIDDEN) + row).tolist()
     numbers = (first_from(blocks.start, start) for start, _ in unselectable(blocks, html))
     hidden += [row for row in numbers if row < len(blocks) and int(blocks.containers[row]) & BIT["pre"]]
     if (seen := visible(blocks)) is not blocks:
@@ -207,13 +209,6 @@ def _signs(blocks: Blocks, kept: Bool) -> Iterator[int]:
             yield row
 
 
-def _hidden(blocks: Blocks, kept: Bool, html: str) -> Iterator[int]:
-    """Short blocks of elements in a line or a table that their own style hides; others open on a click."""
-    sizes = blocks.text_end - blocks.text_start
-    for row, until, *_ in hidden_elements(blocks, kept, html):
-        yield from (np.flatnonzero(sizes[row:until] <= LONGEST_HIDDEN) + row).tolist()
-
-
 def unselectable(blocks: Blocks, html: str) -> Iterator[tuple[int, int]]:
     """Where each element begins and ends that holds a number, and whose style forbids to copy it."""
     is_there = has(blocks, "pre") and "user-select:none" in html
@@ -230,14 +225,19 @@ def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int
     Each as its first such block, the block after it, and where its tags begin; 0 if its end is too far away.
     """
     until = 0
-    for row in may_be_hidden(blocks, kept):
+    for row in in_lines(
+        *views(blocks.hints[_HIDDEN], blocks.heading_level, blocks.paragraph, blocks.td_group),
+        *views(blocks.text_start, blocks.points, blocks.left_out.view(np.uint8), kept.view(np.uint8)),
+    ):
         at = start = int(blocks.start[row])
         for _ in range(MOST_UP + 1 if row >= until else 0):
             at = html.rfind("<", 0, at)
             if (found := _HIDING.match(html, at)) and not _NOTE_OR_FORMULA.search(found[0]):
                 end = _end(html, found)
                 until = max(row + 1, first_from(blocks.start, end))
-                yield row, until, at, end
+                cell = blocks.td_group
+                if not found[3] or cell[row] in (0, *cell[row - 1 : row], *cell[until : until + 1]):
+                    yield row, until, at, end  # not the only words of a cell, which may explain a picture
                 break
             between = html[html.find(">", at) + 1 : start].lstrip()
             if html[at + 1] == "/" or (between and between[0] != "<"):
@@ -252,14 +252,6 @@ def _end(html: str, tag: "re.Match[str]") -> int:
         if not depth:
             return tag.end() + found.start()
     return 0
-
-
-def may_be_hidden(blocks: Blocks, kept: Bool) -> list[int]:
-    """Blocks, kept or in a table, that an element around them may hide (`walk.in_lines`)."""
-    return in_lines(
-        *views(blocks.hints[_HIDDEN], blocks.heading_level, blocks.paragraph, blocks.td_group),
-        *views(blocks.text_start, blocks.points, blocks.left_out.view(np.uint8), kept.view(np.uint8)),
-    )
 
 
 def assembled(blocks: Blocks, kept: Bool, first: int, last: int) -> str:

@@ -41,7 +41,7 @@ _WORDS: Final = {
     "math": "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,"
     "math ,math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
     "mjpage ,latex-rendered ,inline-math ,display-math ,math-container ,mathml ,equation ,"
-    "ztext-math ",
+    "ztext-math ,ltx_eqn_table ",
     "callout": "admonition ,theme-admonition ,callout ,alert ,markdown-alert ,custom-block ,bs-callout ,"
     "hint ,notice ,admonitionblock ,td-alert ,docs-callout ,message-box ,notecard ,starlight-aside ,"
     "confluence-information-macro ,nextra-callout ,book-hint ,kg-callout-card ",
@@ -55,9 +55,11 @@ _WORDS: Final = {
     "anchor": "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
     "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ,top-link ",
     "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ,jp-inputprompt ,jp-outputprompt ,"
-    "input_prompt ,output_prompt ,line-numbers-wrapper ",
+    "input_prompt ,output_prompt ,line-numbers-wrapper ,viewcode-link ,margin-toggle ,rightside ,hideme ,"
+    "twoslash-popup-container ",
     "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
     "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
+    "notice": "note ,tip ,important ,warning ,caution ,danger ",
 }
 """Marks by words of class, role and id; a word with a space after it must be the whole name."""
 
@@ -68,9 +70,9 @@ _ROLES: Final = {
 """The kinds of elements without a tag of their own by ARIA's role."""
 _WORD: Final = ' class="MsoListParagraph'
 _WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
-_NAMES_OF_ROLES, _NAMES_OF_ASIDES = (
+_NAMES_OF_ROLES, _NAMES_OF_ASIDES, _NAMES_OF_HOVERS = (
     np.array([fnv1a(word) for word in words.split()], dtype=np.uint32)
-    for words in ("columnheader rowgroup gridcell heading listitem", "footnote sidenote marginnote")
+    for words in ("columnheader rowgroup gridcell heading listitem", "footnote sidenote marginnote", "hover")
 )
 """Hashes of words of class and role, of which a page with such elements has one."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
@@ -170,6 +172,11 @@ class Structure:
             self.footnotes = footnotes.footnotes(self, np.array(labels))
         if has_word(*views(self.blocks.name_words, _NAMES_OF_ASIDES)):
             self.footnotes = footnotes.with_asides(self, self.footnotes)
+        if has_word(*views(self.blocks.name_words, _NAMES_OF_HOVERS)):
+            for row in np.flatnonzero(self.s.first < self.s.last).tolist():
+                if self.marks(row) & MARK["hidden"]:  # inside code, too
+                    self.keep(row, 0)
+            self._walk.count()
         if (found := self.footnotes) is not footnotes.NONE:
             for name in ("notes", "refs", "back", "asides"):
                 self.s.flags[list(getattr(found, name))] |= 1 << num.FLAGS.index(name)
@@ -256,11 +263,15 @@ class Structure:
             yield start + a, start + b, -1 if tex is None else self._add(tex), display
 
     def callout(self, row: int) -> int:
-        """GitHub's name for the kind of notice that an element's classes name."""
-        words = re.findall(r"[a-z]+", self.attribute(row, "class").lower())
-        known = [_CALLOUT_OF[word] for word in words if word in _CALLOUT_OF]
+        """GitHub's name for the kind of notice that an element is; -1: it has a class, but no title."""
+        stated = f"{self.attribute(row, 'data-callout')} {self.attribute(row, 'class')}"
+        words = re.findall(r"[a-z]+", stated.lower())
+        known = [word for word in words if word in _CALLOUT_OF]
+        is_sure = self.marks(row) & MARK["callout"] or self.s.kind.item(row) == KIND["details"]
+        if not is_sure and self.block_text(self.s.first.item(row)).strip(" :").lower() not in known:
+            return -1
         vague = "hint" in words or "information" in words  # names of all notices, on some sites
-        return self._add(known[-vague] if known else "NOTE")
+        return self._add(_CALLOUT_OF[known[-vague]] if known else "NOTE")
 
     def is_anchor(self, row: int, begins: bool) -> bool:
         """Whether an element in a heading is a sign, or a link or button that doesn't begin the heading."""
@@ -344,8 +355,8 @@ class Structure:
 
     def _language(self, row: int) -> str:
         """The language that a listing states, or one of two `pre` in it: those of numbers and of code."""
-        inside = np.flatnonzero(self.s.kind[row + 1 : self.after(row)] == KIND["pre"])[:2] + row + 1
-        return next(filter(None, (links.language(self, at) for at in (row, *inside.tolist()))), "")
+        inside = np.flatnonzero(self.s.kind[row : self.after(row)] == KIND["pre"])[:2] + row
+        return next(filter(None, (links.language(self, at) for at in (*inside.tolist(), row))), "")
 
     def listing(self, row: int, one: int, in_cell: bool) -> int | None:
         """The listing of an element (-1: an empty one); None if it is none, -2 if it is code inside a line.

@@ -38,9 +38,7 @@ _TABLE_RATIO = cython.declare(cython.double, 1.0 / 3.0)  # in a data table, or a
 _APART_RATIO = cython.declare(cython.double, 0.9)  # around an image that no kept block is beside
 _ENDS_RATIO = cython.declare(cython.double, 0.75)  # in a paragraph whose ends are completed, too
 _BULLETS = "•·◦▪●○■‣⁃"
-_MARKS_VISITED = cython.declare(  # an element without a kind is visited for these, and as a notice
-    cython.int, at.MARK_MATH | at.MARK_TITLE | at.MARK_CODE | at.MARK_HIDDEN | at.MARK_ANCHOR
-)
+_MARKS_NOT_VISITED = cython.declare(cython.int, at.MARK_BLOCK | at.MARK_NOTES | at.MARK_PICTURE)
 
 
 @cython.final
@@ -623,7 +621,7 @@ class Walk:
         first = self.first[row]
         if self._has_kept(row):
             if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
-                return (self.marks(row) & (_MARKS_VISITED | at.MARK_CALLOUT)) != 0
+                return (self.marks(row) & ~_MARKS_NOT_VISITED) != 0
             return kind != at.KIND_THEAD and kind != at.KIND_PICTURE and kind != at.KIND_NOSCRIPT
         if kind == at.KIND_TD or kind == at.KIND_TH:  # empty ones, too
             around = self.parent[row]
@@ -909,19 +907,27 @@ class Walk:
         elif kind == at.KIND_TABLE:
             self._add_table(row)
         elif at.KIND_QUOTE <= kind <= at.KIND_SUMMARY or kind == at.KIND_CAPTION:
-            if kind == at.KIND_FIGURE and marks & at.MARK_CALLOUT:
-                self._open(at.CALLOUT, self.page.callout(row), 0, row)
-                return
-            self._open(at.CAPTION if kind == at.KIND_CAPTION else at.QUOTE + kind - at.KIND_QUOTE, 0, 0, row)
+            into = at.CAPTION if kind == at.KIND_CAPTION else at.QUOTE + kind - at.KIND_QUOTE
+            into = at.TITLE if kind == at.KIND_SUMMARY and op == at.CALLOUT else into
+            if not self._add_callout(row, kind, marks):
+                self._open(into, 0, 0, row)
         elif kind == at.KIND_HR:
             self._end_line()
             if op == at.ROOT or op == at.QUOTE or op == at.CALLOUT:
                 self._put(at.HR, 0, 0)
-        elif marks & at.MARK_CALLOUT:
-            if op != at.CALLOUT:
-                self._open(at.CALLOUT, self.page.callout(row), 0, row)
+        elif self._add_callout(row, kind, marks):
+            return
         elif marks & at.MARK_TITLE and op == at.CALLOUT and self.n == self.frames[at.F_NODE, self.top] + 1:
             self._open(at.TITLE, 0, 0, row)
+
+    def _add_callout(self, row: Py_ssize_t, kind: cython.int, marks: cython.int) -> cython.bint:
+        """Adds an element as a notice if it is named so; returns whether it did, or is in one."""
+        if kind != at.KIND_BLOCK:
+            marks &= at.MARK_NOTICE if kind == at.KIND_DETAILS else at.MARK_CALLOUT
+        if not marks & (at.MARK_CALLOUT | at.MARK_NOTICE) or self._op() == at.CALLOUT:
+            return marks & at.MARK_CALLOUT != 0
+        value = self.page.callout(row)
+        return value >= 0 and self._open(at.CALLOUT, value, 0, row)
 
     def _add_item(self, row: Py_ssize_t) -> cython.void:
         op = self._op()
@@ -1015,7 +1021,10 @@ class Walk:
                 other -= 1
             many: cython.bint = self.paragraph[one] != self.paragraph[other]
             opens: cython.bint = self.line < 0 or (self.paragraph[one] != self.number and not self.in_heading)
-            if many or (opens and self._holds_block(row)):
+            after = row + 1  # a heading, paragraph or other block in the element
+            holds = after < self.n_elements and self.begin[after] < self.stop[row]
+            inner = self.kind[after] if holds else at.KIND_OTHER
+            if many or (opens and (at.KIND_H1 <= inner <= at.KIND_BLOCK or inner == at.KIND_FIGURE)):
                 if kind == at.KIND_A and self.depth < _MAX_FRAMES:
                     self._end_line()
                     self._push(self.stop[row], at.ROOT, 0, self.link)
@@ -1051,14 +1060,6 @@ class Walk:
         start = self.sums[at.UP_TO_SIZE, self.first[self.heading]]
         begins = self.sums[at.UP_TO_SIZE, self.first[row]] < start + _FEWEST_LETTERS
         return self.page.is_anchor(row, in_term or begins)
-
-    def _holds_block(self, row: Py_ssize_t) -> cython.bint:
-        """Whether the first element inside `row` is a heading, paragraph or other block."""
-        after = row + 1
-        if after >= self.n_elements or self.begin[after] >= self.stop[row]:
-            return False
-        kind = self.kind[after]
-        return at.KIND_H1 <= kind <= at.KIND_BLOCK or kind == at.KIND_FIGURE
 
     def _begin_without_text(self, row: Py_ssize_t) -> cython.void:
         """Begins a paragraph for an element without text, such as an image, unless it joins the open one."""
@@ -1104,8 +1105,11 @@ class Walk:
             return
         self._begin_without_text(row)
         self._put(op, value, display)
-        i = self.inner[row]
-        if i < self.html.shape[0] and self.html[i] <= ord(" "):
+        self._add_space(row, self.inner[row])
+
+    def _add_space(self, row: Py_ssize_t, after: Py_ssize_t) -> cython.void:
+        """Adds the space after an element without text, such as an image, that ends at `after`."""
+        if after < self.html.shape[0] and self.html[after] <= ord(" "):
             self._put(at.SPACE, 0, 0)
             self.last = self.first[row]
 
@@ -1139,6 +1143,8 @@ class Walk:
             else:
                 self._begin_without_text(row)
             self._put(at.MATH, value, display)
+            if last == first:
+                self._add_space(row, self.source.find(">", end) + 1)
         self.skip = end
         self.last = last - 1 if last > first else self.last
         return True
