@@ -66,7 +66,7 @@ def test_many_listings_of_lean_above_one_another_take_linear_time() -> None:
     assert max(map(len, written.split("```lean"))) < 10_300
 
 
-@pytest.mark.parametrize("name", ["rightside", "hideme"])
+@pytest.mark.parametrize("name", ["rightside", "hideme", "margin-toggle"])
 def test_a_column_with_the_class_of_hidden_links_stays(name: str) -> None:
     page = document(f"<div class={name}><h2>Tides</h2>{LINE}</div><a class={name} href=/>Source</a>{LINE}")
     assert page.render("markdown").split("\n\n") == ["## Tides", TIDE, TIDE]
