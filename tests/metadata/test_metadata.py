@@ -846,6 +846,12 @@ def test_how_a_word_is_pronounced_is_no_part_of_the_title() -> None:
     assert page("<title>東京の船 | Harbour</title>", ruby).title == "東京の船"
 
 
+def test_a_change_stays_where_the_words_behind_it_state_no_day() -> None:
+    """A word such as publisher, and a year, are no day of publication."""
+    body = "<h1>Ferry is late</h1><p>Updated May 5, 2023 · Publisher: Pier Talk, since 2019</p>"
+    assert metadata(body.encode()).date == "2023-05-05"
+
+
 def test_works_in_a_list_are_not_the_page() -> None:
     work = {"@type": "Article", "headline": "Fog", "author": "Bo Lind", "datePublished": "2020-01-01"}
     listed = {"@type": "ItemList", "itemListElement": [{"@type": "ListItem", "item": work}]}

@@ -359,7 +359,8 @@ def _beside(page: Statements) -> list[str]:
         label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
         if not _of_user().match(label) and not _of_user().match(line):
             line = _IN_BRACKETS.sub("", line[:_LONGEST_LINE])  # noqa: PLW2901
-            found.append(_LATER.sub("", line) if _updated().search(line) else line)
+            later = _LATER.sub("", line) if _updated().search(line) else ""
+            found.append(later if dates.iso(later) else line)
     return found
 
 
