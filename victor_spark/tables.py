@@ -46,7 +46,7 @@ _PAGES: Final = [
     ("id", pa.string(), "WARC-Record-ID"),
     ("url", pa.string(), "address of the record"),
     ("url_host_name", pa.string(), "host of the address"),
-    ("url_host_registered_domain", pa.string(), "registered domain, ASCII; null: address, bare suffix"),
+    ("url_host_registered_domain", pa.string(), "registered domain in ASCII; null: IP address, bare suffix"),
     ("warc_filename", pa.string(), "the shard as the input names it, without credentials"),
     ("warc_record_offset", pa.int64(), "position of the record in the shard, in bytes as stored"),
     ("warc_record_length", pa.int64(), "length of the record in the shard, in bytes as stored"),

@@ -437,6 +437,13 @@ def test_names_have_no_introductions_addresses_or_handles(value: list[str], foun
         ("99999-01-01", None),
         ("2024-13-45", None),
         ("in May", None),
+        ("12 sausages 2021, 5 rugs 2023", None),
+        ("5 красавиц 2020, 10 снежных 2021, 7 кастрюль 2023", None),
+        ("5 красавіка 2020", "2020-04-05"),
+        ("3 снежня 2020", "2020-12-03"),
+        ("7 кастрычніка 2023", "2023-10-07"),
+        ("2021 m. sausio 12 d.", "2021-01-12"),
+        ("2023 m. rugsėjo 5 d.", "2023-09-05"),
         ("", None),
     ],
 )
@@ -837,6 +844,12 @@ def test_an_element_is_not_ended_by_one_whose_name_begins_alike() -> None:
 def test_how_a_word_is_pronounced_is_no_part_of_the_title() -> None:
     ruby = "<h1><ruby>東<rp>(</rp><rt>とう</rt><rp>)</rp>京<rt>きょう</ruby>の<em>船</em></h1>"
     assert page("<title>東京の船 | Harbour</title>", ruby).title == "東京の船"
+
+
+def test_a_change_stays_where_the_words_behind_it_state_no_day() -> None:
+    """A word such as publisher, and a year, are no day of publication."""
+    body = "<h1>Ferry is late</h1><p>Updated May 5, 2023 · Publisher: Pier Talk, since 2019</p>"
+    assert metadata(body.encode()).date == "2023-05-05"
 
 
 def test_works_in_a_list_are_not_the_page() -> None:

@@ -18,7 +18,8 @@ def test_a_page_of_each_kind_of_site_becomes_the_markdown_beside_it(path: Path) 
 
 
 WORD = "<p class=MsoListParagraph"
-LINE = "<p>The code below reads the tide of a day.</p>"
+TIDE = "The code below reads the tide of a day."
+LINE = f"<p>{TIDE}</p>"
 GUTTER = (
     "<div class='cm-gutters'><div class=cm-gutterElement>1</div><div class=cm-gutterElement>2</div></div>"
 )
@@ -55,6 +56,39 @@ def test_code_with_a_break_inside_a_sentence_stays_there() -> None:
 def test_code_of_lean_and_its_output_below_are_one_listing() -> None:
     source = "<code class='hl lean block'>#check\nx</code> <pre class='hl lean'>x : Nat</pre> <pre>y\nz</pre>"
     assert document(source).render("markdown") == "```lean\n#check\nx\nx : Nat\n```\n\n```\ny\nz\n```"
+
+
+def test_many_listings_of_lean_above_one_another_take_linear_time() -> None:
+    """Each listing would otherwise be copied once for each one below it: the longest one is bounded."""
+    source = f"<pre class='hl lean'>{'x' * 99}</pre>" * 1000
+    written = document(source).render("markdown")
+    assert written.count("x" * 99) == 1000
+    assert max(map(len, written.split("```lean"))) < 10_300
+
+
+@pytest.mark.parametrize("name", ["rightside", "hideme", "margin-toggle"])
+def test_a_column_with_the_class_of_hidden_links_stays(name: str) -> None:
+    page = document(f"<div class={name}><h2>Tides</h2>{LINE}</div><a class={name} href=/>Source</a>{LINE}")
+    assert page.render("markdown").split("\n\n") == ["## Tides", TIDE, TIDE]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<dl><dt class=hint>Rope<dd>A line</dl>", "Rope\n\nA line"),
+        ("<table><caption class=alert>Tides<tr><th>a<th>b<tr><td>c<td>d</table>", "Tides\n\n| a | b |"),
+        ("<details><summary class=notice>More</summary><p>Text</details>", "More\n\nText"),
+    ],
+)
+def test_a_part_of_a_list_or_table_is_no_notice_by_its_class(source: str, expected: str) -> None:
+    assert document(source).render("markdown").startswith(expected)
+
+
+@pytest.mark.parametrize(
+    "source", ["<h2 class=math>Unit_2</h2>", "<div class=math>School Work {Friday}</div>"]
+)
+def test_headings_and_words_with_the_class_math_are_text(source: str) -> None:
+    assert "$" not in document(source + LINE).render("markdown")
 
 
 def test_what_introduces_code_with_numbered_lines_is_shown_with_its_heading() -> None:

@@ -220,12 +220,8 @@ def _without_employer(page: Statements, name: str) -> str:
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
         yield where, author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
-    yield from _marked_authors(
-        page,
-        (evidence.USER, evidence.ITEM, evidence.RELATION)
-        if page.states_thread
-        else (evidence.ITEM, evidence.RELATION),
-    )
+    users = (evidence.USER,) if page.states_thread else ()
+    yield from _marked_authors(page, (*users, evidence.ITEM, evidence.RELATION))
     for pattern in evidence.BYLINES:
         before: Marked | None = None  # the element with the names in `found`, or the last one of them
         found: tuple[str, ...] = ()
@@ -283,10 +279,8 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
         handles = page.is_thread
         own = (name for _, lines in near for name in author_names.of_lines(lines, handles=handles))
         if found := author_names.authors(own, handles=handles):
-            yield (
-                near[0][0].mark,
-                found[: 1 if len(found) > _MAX_IN_BYLINE or pattern is evidence.USER else None],
-            )
+            most = 1 if len(found) > _MAX_IN_BYLINE or pattern is evidence.USER else None
+            yield near[0][0].mark, found[:most]
 
 
 _LONGEST_LINE: Final = 120
@@ -365,7 +359,8 @@ def _beside(page: Statements) -> list[str]:
         label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
         if not _of_user().match(label) and not _of_user().match(line):
             line = _IN_BRACKETS.sub("", line[:_LONGEST_LINE])  # noqa: PLW2901
-            found.append(_LATER.sub("", line) if _updated().search(line) else line)
+            later = _LATER.sub("", line) if _updated().search(line) else ""
+            found.append(later if dates.iso(later) else line)
     return found
 
 

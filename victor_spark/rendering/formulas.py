@@ -64,7 +64,7 @@ def latex(markup: str) -> tuple[str, bool] | None:
     elif (text := markup[len(tag) : markup.rfind("</")]).count("<") < 3:
         text = unescape(re.sub("<[^>]*>", "", text)).strip()
         if inside := _DELIMITED.fullmatch(text):
-            is_display = is_display or inside.lastindex in (2, 3)
+            is_display = is_display or inside.lastindex in (2, 3, 5)
             tex = inside[inside.lastindex or 0]
         elif _OF_LATEX.search(tag) and LATEX.search(text) and not _WORDS.search(text):
             is_display = is_display or not tag.startswith(("<span", "<code"))
@@ -75,9 +75,9 @@ def latex(markup: str) -> tuple[str, bool] | None:
     return (tex, is_display) if tex else None
 
 
-_OF_LATEX: Final = re.compile(r' class="(?:[^"]* )?math[" ]')
+_OF_LATEX: Final = re.compile(r'<(?!h\d)[^>]* class="(?:[^"]* )?math[" ]')
 LATEX: Final = re.compile(r"[\\^_{]")
-_WORDS: Final = re.compile(r"(?<![\\{a-z])[a-z]{3,} [a-z]{2,}")
+_WORDS: Final = re.compile(r"(?<![\\{a-zA-Z])[a-zA-Z]{3,} [a-zA-Z]{2,}")
 """Text without delimiters in an element of this class is LaTeX if it has such signs and no words of prose."""
 
 

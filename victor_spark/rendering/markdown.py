@@ -15,6 +15,7 @@ _SEPARATORS: Final = frozenset(("", *"|-–—:·•»«/<>~"))
 """Characters between the title of a page and the name of its site; "" if a heading is the whole title."""
 _SHORT: Final = 5
 """A paragraph of one word has fewer nodes than this."""
+_LONGEST_JOINED: Final = 10_000  # characters of a listing: longer ones would be copied too often
 
 
 def markdown(page: Structure, title: str | None) -> str:
@@ -69,7 +70,7 @@ def _above_code(page: Structure) -> list[int]:
             found.append(label)
         elif listing and ops[listing - 1] == OP["code"]:
             (above, code), (language, below) = (page.values[values[at]] for at in (listing - 1, listing))
-            if above == language == "lean":
+            if above == language == "lean" and len(code) < _LONGEST_JOINED:
                 page.values[values[listing]] = language, f"{code}\n{below}"
                 found.append(listing - 1)
     return found

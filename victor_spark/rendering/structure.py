@@ -55,10 +55,10 @@ _WORDS: Final = {
     "anchor": "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
     "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ,top-link ",
     "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ,jp-inputprompt ,jp-outputprompt ,"
-    "input_prompt ,output_prompt ,line-numbers-wrapper ,viewcode-link ,margin-toggle ,rightside ,hideme ,"
-    "twoslash-popup-container ",
+    "input_prompt ,output_prompt ,line-numbers-wrapper ,viewcode-link ,twoslash-popup-container ",
     "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
     "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
+    "side": "rightside ,hideme ,margin-toggle ",  # of rustdoc and Tufte; on a block, a part of the page
     "notice": "note ,tip ,important ,warning ,caution ,danger ",
 }
 """Marks by words of class, role and id; a word with a space after it must be the whole name."""

@@ -38,7 +38,7 @@ _TABLE_RATIO = cython.declare(cython.double, 1.0 / 3.0)  # in a data table, or a
 _APART_RATIO = cython.declare(cython.double, 0.9)  # around an image that no kept block is beside
 _ENDS_RATIO = cython.declare(cython.double, 0.75)  # in a paragraph whose ends are completed, too
 _BULLETS = "•·◦▪●○■‣⁃"
-_MARKS_NOT_VISITED = cython.declare(cython.int, at.MARK_BLOCK | at.MARK_NOTES | at.MARK_PICTURE)
+_NOT_VISITED = cython.declare(cython.int, at.MARK_BLOCK | at.MARK_NOTES | at.MARK_PICTURE | at.MARK_SIDE)
 
 
 @cython.final
@@ -290,6 +290,9 @@ class Walk:
             if named:
                 found |= self._of_word(word) | self._of_word(at.hashed(name, ord(" ")))
             i += 1
+        kind = self.kind[row]
+        if found & at.MARK_SIDE and (kind == at.KIND_A or kind == at.KIND_OTHER or kind == at.KIND_SUMMARY):
+            found |= at.MARK_HIDDEN  # not a column of the page
         self.known_marks[row] = found
         return found
 
@@ -621,7 +624,7 @@ class Walk:
         first = self.first[row]
         if self._has_kept(row):
             if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
-                return (self.marks(row) & ~_MARKS_NOT_VISITED) != 0
+                return (self.marks(row) & ~_NOT_VISITED) != 0
             return kind != at.KIND_THEAD and kind != at.KIND_PICTURE and kind != at.KIND_NOSCRIPT
         if kind == at.KIND_TD or kind == at.KIND_TH:  # empty ones, too
             around = self.parent[row]
@@ -909,7 +912,8 @@ class Walk:
         elif at.KIND_QUOTE <= kind <= at.KIND_SUMMARY or kind == at.KIND_CAPTION:
             into = at.CAPTION if kind == at.KIND_CAPTION else at.QUOTE + kind - at.KIND_QUOTE
             into = at.TITLE if kind == at.KIND_SUMMARY and op == at.CALLOUT else into
-            if not self._add_callout(row, kind, marks):
+            is_box: cython.bint = kind == at.KIND_QUOTE or kind == at.KIND_FIGURE or kind == at.KIND_DETAILS
+            if not (is_box and self._add_callout(row, kind, marks)):
                 self._open(into, 0, 0, row)
         elif kind == at.KIND_HR:
             self._end_line()
