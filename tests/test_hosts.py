@@ -32,6 +32,7 @@ def test_an_international_domain_is_one_site_in_both_of_its_spellings(grouping: 
     assert site("https://Bücher.example./shop/2", grouping) == ascii_form
     assert (ascii_form or "").startswith("xn--bcher-kva.example")
     assert registered_domain("www.bücher.example") == "xn--bcher-kva.example"
+    assert site("//bücher.example", "host") == "xn--bcher-kva.example"  # as `sites show` asks
 
 
 def test_a_host_name_that_the_dns_does_not_allow_is_a_site_of_its_own() -> None:

@@ -7,13 +7,12 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from victor_spark import resources
+from victor_spark import hosts, resources
 from victor_spark.commands.clean import MASTER
 from victor_spark.commands.options import Command, option
 from victor_spark.configuration import positive
 from victor_spark.errors import EXIT_DONE, InputError
 from victor_spark.extractors import victor
-from victor_spark.hosts import registered_domain
 from victor_spark.sites import evidence, table
 from victor_spark.sites.table import Site
 from victor_spark.warc.storage import printable
@@ -80,7 +79,8 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.site is None:
         sites = [site for _, site in nlargest(arguments.limit, found.sizes())]
     else:
-        named = (arguments.site, registered_domain(arguments.site))
+        host = hosts.site(f"//{arguments.site}", hosts.HOST)  # in ASCII, as in the table
+        named = (arguments.site, host, hosts.registered_domain(arguments.site))
         sites = [site for site in named if site and found.of(site) is not None][:1]
         if not sites:
             name = printable(arguments.site)

@@ -180,11 +180,8 @@ def _of_picture(page: "Structure", row: int) -> str:
     up = int(s.parent[row])
     if up < 0 or s.kind[up] != KIND["picture"]:
         return ""
-    sources = page.links.pictures
-    number = int((s.kind[:up] == KIND["picture"]).sum())
-    if number >= len(sources):
-        return ""
-    markup = sources[number].decode("utf-8", "replace")
+    number, sources = int(page.pictures.searchsorted(up)), page.links.pictures
+    markup = sources[number].decode("utf-8", "replace") if number < len(sources) else ""
     stated = re.findall(r"""(?i)<source\s[^<>]*?srcset\s*=\s*["']([^"']*)""", markup)
     return next(filter(None, (_of_set(unescape(candidates)) for candidates in stated)), "")
 

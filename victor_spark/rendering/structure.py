@@ -166,6 +166,11 @@ class Structure:
                     s.kind[row] = kind
 
     @cached_property
+    def pictures(self) -> npt.NDArray[np.intp]:
+        """The rows of `picture` elements."""
+        return np.flatnonzero(self.s.kind == KIND["picture"])
+
+    @cached_property
     def nodes(self) -> Int32:
         """The nodes: num.NODE."""
         if labels := self._walk.choose():
