@@ -124,8 +124,7 @@ def _of_archive(shard: Shard, options: ReadOptions, attempt: Attempt) -> Iterato
         archive = Archive(source, syntax, shard.filename, crawl, options, attempt)
         try:
             for found in _found(archive, shard):
-                record = found if isinstance(found, Record) else _record(found, shard.filename)
-                yield record if record.crawl == crawl else replace(record, crawl=crawl)
+                yield found if isinstance(found, Record) else _record(found, shard.filename, crawl)
         except CutError as error:
             where = f"at byte {source.size}, within a {error}"
             raise ShardError(f"{shard.filename}: ends too early, {where}") from None
@@ -150,9 +149,9 @@ def _syntax(source: Source, shard: Shard) -> Syntax:
     return syntax
 
 
-def _record(damage: Damage, filename: str) -> Record:
-    start, length = damage.warc_record_offset, damage.warc_record_length
-    return Record(None, None, filename, start, length, None, status=damage.status, reason=damage.reason)
+def _record(damage: Damage, filename: str, crawl: str | None = None) -> Record:
+    place = filename, damage.warc_record_offset, damage.warc_record_length
+    return Record(None, None, *place, None, crawl=crawl, status=damage.status, reason=damage.reason)
 
 
 def _found(archive: Archive, shard: Shard) -> Iterator[Found]:
