@@ -132,15 +132,15 @@ def is_formula(tag: str) -> bool:
     return _MAY_BE_FORMULA.search(tag) is not None and _FORMULA.search(tag) is not None
 
 
-def image(page: "Structure", row: int, tag: str) -> tuple[str, str] | None:
+def image(page: "Structure", row: int) -> tuple[str, str] | None:
     """The address and the text of an image; None if it shows nothing or is a decoration."""
-    s, found = page.s, dict(_ATTRIBUTE.findall(tag))
+    s, found = page.s, dict(_ATTRIBUTE.findall(page.tag(row)))
     written, alt = unescape(found.get("src", "")).strip(), unescape(found.get("alt", ""))
     stated = [_SIZE.match(unescape(found[name])) for name in ("width", "height") if name in found]
     sizes = [int(size[1]) for size in stated if size]
     if sizes and (max(sizes) < _SMALLEST or (0 < min(sizes) < _THINNEST and not alt)):
         return None
-    if any(map(written.__contains__, _TRACKERS)) or _TRACKING.search(written) or _BUTTON.search(written):
+    if any(name in written for name in _TRACKERS) or _TRACKING.search(written) or _BUTTON.search(written):
         return None
     is_in_page = written.startswith(("data:", "about:", "#"))
     if is_in_page or _PLACEHOLDER.search(written, written.rfind("/") + 1):  # scripts replace it

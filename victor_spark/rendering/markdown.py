@@ -21,7 +21,7 @@ _LONGEST_JOINED: Final = 10_000  # characters of a listing: longer ones would be
 def markdown(page: Structure, title: str | None) -> str:
     """The kept content of a page as Markdown, without the heading that repeats `title`."""
     nodes = page.nodes
-    for node in (_title(page, title), *_headings_of_notes(page), *_above_code(page)):
+    for node in (_title(page, title), *_headings_of_notes(page), *_labels_of_code(page), *_joined_code(page)):
         if node is not None:
             nodes[N_OP, node] = OP["root"]
     return Writer(page, *views(page.points, nodes, properties())).blocks(0, nodes.shape[1])
@@ -51,11 +51,8 @@ def _headings_of_notes(page: Structure) -> list[int]:
     return found
 
 
-def _above_code(page: Structure) -> list[int]:
-    """The nodes of paragraphs that only name the language of the listing below, as its fence does.
-
-    And of listings of Lean above others, which become part of these: Verso writes code and its output so.
-    """
+def _labels_of_code(page: Structure) -> list[int]:
+    """The nodes of paragraphs that only name the language of the listing below, as its fence does."""
     ops, values, ends = page.nodes[N_OP], page.nodes[N_A], page.nodes[N_END]
     found = []
     for listing in (ops == OP["code"]).nonzero()[0].tolist():
@@ -68,9 +65,16 @@ def _above_code(page: Structure) -> list[int]:
             and page.words(label).lower().rstrip(":") in KNOWN
         ):
             found.append(label)
-        elif listing and ops[listing - 1] == OP["code"]:
-            (above, code), (language, below) = (page.values[values[at]] for at in (listing - 1, listing))
-            if above == language == "lean" and len(code) < _LONGEST_JOINED:
-                page.values[values[listing]] = language, f"{code}\n{below}"
-                found.append(listing - 1)
+    return found
+
+
+def _joined_code(page: Structure) -> list[int]:
+    """The nodes of listings of Lean that are joined to the listing below: Verso writes code and output so."""
+    is_code, found = page.nodes[N_OP] == OP["code"], []
+    for node in (is_code[:-1] & is_code[1:]).nonzero()[0].tolist():
+        upper, lower = page.nodes[N_A, node : node + 2].tolist()
+        (language, code), (other, output) = page.values[upper], page.values[lower]
+        if language == other == "lean" and len(code) < _LONGEST_JOINED:
+            page.values[lower] = language, f"{code}\n{output}"
+            found.append(node)
     return found

@@ -374,8 +374,10 @@ def _paragraph(text: str) -> str:
     """Lines that end with two spaces; none may turn into a heading, quote, list, rule or table."""
     if _BREAK in text:
         return "  \n".join([_paragraph(line) for part in text.split(_BREAK) if (line := part.strip())])
-    start = _LINE_START.match(text) if text[:1] in _MAY_MEAN else None
-    return text if start is None else f"{start[1] or ''}\\{text[start.end(1) if start[1] else 0 :]}"
+    if text[:1] not in _MAY_MEAN or (start := _LINE_START.match(text)) is None:
+        return text
+    number = start[1] or ""
+    return f"{number}\\{text[len(number) :]}"
 
 
 def _indented(text: str, size: cython.int) -> str:
@@ -437,7 +439,7 @@ def _wrong_marks(text: str) -> set[int]:
 
 
 def _is_read(outside: cython.int, inside: cython.int) -> cython.bint:
-    """Whether a parser reads a mark between two places as one of the emphasis that it begins or ends."""
+    """Whether a mark can begin or end emphasis: by the `_place` on its outer and its inner side."""
     return inside > 1 or (inside > 0 and outside < 2)
 
 

@@ -58,7 +58,7 @@ _WORDS: Final = {
     "input_prompt ,output_prompt ,line-numbers-wrapper ,viewcode-link ,twoslash-popup-container ",
     "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
     "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
-    "side": "rightside ,hideme ,margin-toggle ",  # of rustdoc and Tufte; on a block, a part of the page
+    "side": "rightside ,hideme ,margin-toggle ",  # links of rustdoc and Tufte; blocks so named are columns
     "notice": "note ,tip ,important ,warning ,caution ,danger ",
 }
 """Marks by words of class, role and id; a word with a space after it must be the whole name."""
@@ -242,15 +242,14 @@ class Structure:
 
     def image(self, row: int) -> tuple[int, int, bool] | None:
         """An image, or the formula that it shows; None: it shows nothing."""
-        tag = self.tag(row)
-        if (formula := self.formula_of_image(row, tag)) is not None:
+        if (formula := self.formula_of_image(row)) is not None:
             return OP["math"], self._add(formula[0]), formula[1]
-        found = links.image(self, row, tag)
+        found = links.image(self, row)
         return None if found is None else (OP["image"], self._add(found), False)
 
-    def formula_of_image(self, row: int, tag: str = "") -> tuple[str, bool] | None:
+    def formula_of_image(self, row: int) -> tuple[str, bool] | None:
         """The LaTeX of the formula that an image shows, and whether it stands by itself."""
-        tag = tag or self.tag(row)
+        tag = self.tag(row)
         if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
             return None
         tex = formulas.tidy(self.attribute(row, "alt") or formulas.of_address(self.attribute(row, "src")))
@@ -268,7 +267,7 @@ class Structure:
             yield start + a, start + b, -1 if tex is None else self._add(tex), display
 
     def callout(self, row: int) -> int:
-        """GitHub's name for the kind of notice that an element is; -1: it has a class, but no title."""
+        """GitHub's name for the kind of a notice; -1: only a class says that it is one, and no title."""
         stated = f"{self.attribute(row, 'data-callout')} {self.attribute(row, 'class')}"
         words = re.findall(r"[a-z]+", stated.lower())
         known = [word for word in words if word in _CALLOUT_OF]

@@ -246,7 +246,7 @@ class Walk:
         return self.text[self.text_start[first] : self.text_end[last - 1]] if first < last else ""
 
     def block_text(self, b: Py_ssize_t) -> str:
-        """The text of a block; "" where there is none."""
+        """The text of a block; "" if there is no such block."""
         return self.text[self.text_start[b] : self.text_end[b]] if 0 <= b < self.n_blocks else ""
 
     @cython.ccall
@@ -948,7 +948,8 @@ class Walk:
             if i < self.n_elements and self.kind[i] == at.KIND_INPUT:
                 begin = self.begin[i]
                 if begin < self.stop[row] and begin < self.inner[row] + _LONGEST_BEFORE_BOX:
-                    state = (2 if " checked" in self.tag(i) else 1) if 'type="checkbox"' in self.tag(i) else 0
+                    tag = self.tag(i)
+                    state = 0 if 'type="checkbox"' not in tag else 2 if " checked" in tag else 1
                 break
         is_bare = self.inner[row] - self.begin[row] <= _LONGEST_BARE_TAG
         number: cython.int = -1 if is_bare else self.page.number(row, "value", -1)
@@ -1025,9 +1026,7 @@ class Walk:
                 other -= 1
             many: cython.bint = self.paragraph[one] != self.paragraph[other]
             opens: cython.bint = self.line < 0 or (self.paragraph[one] != self.number and not self.in_heading)
-            after = row + 1  # a heading, paragraph or other block in the element
-            holds = after < self.n_elements and self.begin[after] < self.stop[row]
-            inner = self.kind[after] if holds else at.KIND_OTHER
+            inner = self.kind[row + 1] if self.after(row) > row + 1 else at.KIND_OTHER
             if many or (opens and (at.KIND_H1 <= inner <= at.KIND_BLOCK or inner == at.KIND_FIGURE)):
                 if kind == at.KIND_A and self.depth < _MAX_FRAMES:
                     self._end_line()
