@@ -100,14 +100,14 @@ def _beyond_doubt(c: cython.uint) -> cython.bint:
 @cython.cfunc
 @cython.inline
 def _quotes(c: cython.uint) -> cython.bint:
-    """Quotes, dashes and spaces: beside letters beyond doubt they are bad only between two of Russian."""
+    """A quote, a dash or a no-break space: not bad beside one letter that is `_beyond_doubt`."""
     return c == ord("\xa0") or c == ord("«") or c == ord("»") or ord("‐") <= c <= ord("„")
 
 
 @cython.cfunc
 @cython.inline
 def _bad_beside(c: cython.uint, other: cython.uint, folding: num.UInts) -> cython.bint:
-    """Whether an uncommon character may be bad beside another one; two small letters of Latin are not."""
+    """Whether a character may be bad beside another one; two small Latin letters are not."""
     if other < num.N_ASCII or _quotes(c):
         return other >= num.N_ASCII and not _beyond_doubt(other)
     is_latin = ord("ß") <= min(c, other) and max(c, other) <= ord("ž")

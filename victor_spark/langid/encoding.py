@@ -186,10 +186,7 @@ def _misreading(
     ):
         return None, False
     # Each word once: one that is repeated everywhere is no further evidence.
-    by_letters = {
-        word if word.isalpha() else "".join(filter(str.isalpha, word)): word
-        for word in text_of(words).split()
-    }
+    by_letters = {"".join(filter(str.isalpha, word)): word for word in text_of(words).split()}
     distinct = code_points(" ".join(by_letters.values()))
     content = _contents(distinct)
     if not content:

@@ -127,10 +127,10 @@ class Evidence:
         of_reviews = {start for start in items if review and start > review.start()}
         for start, end, rank, first, first_end, _, _ in rows:
             mark, patterns = _mark(rank, self._markup[first : min(first_end, first + _MAX_SOURCE)])
-            if patterns and start not in of_reviews and _NOT_TEXT.match(self._markup, start) is None:
-                one = Marked(mark, start, end)
-                for pattern in patterns:
-                    found.setdefault(pattern, []).append(one)
+            if not patterns or start in of_reviews or _NOT_TEXT.match(self._markup, start):
+                continue
+            for pattern in patterns:
+                found.setdefault(pattern, []).append(Marked(mark, start, end))
         return found
 
     def apart(self, start: int) -> bool:

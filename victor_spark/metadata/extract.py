@@ -350,8 +350,8 @@ def _beside(page: Statements) -> list[str]:
     A short line without a digit is the label of the line below it.
     """
     below, above = page.around
-    before_each = accumulate(map(len, below), initial=0)
-    near = ["", *(line for line, n in zip(below, before_each, strict=False) if n <= _MAX_BELOW_HEADING)]
+    n_near = sum(start <= _MAX_BELOW_HEADING for start in accumulate(map(len, below), initial=0))
+    near = ["", *below[:n_near]]
     found = []
     for before, line in (*pairwise(near), *reversed([*pairwise(["", *above])])):
         if not _DIGIT.search(line):
