@@ -114,9 +114,9 @@ class Elements:
     of_block: Int32
     first: Column
     look: Int32
-    n_words: Float64
-    n_marks: Float64
-    n_links: Float64
+    n_words: Column
+    n_marks: Column
+    n_links: Column
 
     @cached_property
     def words(self) -> list[list[str]]:
@@ -137,10 +137,10 @@ class KimatuBlocks:
     elements: Elements
     of_element: Int32
     look: Int32
-    n_elements: Float64
-    n_words: Float64
-    n_marks: Float64
-    n_links: Float64
+    n_elements: Column
+    n_words: Column
+    n_marks: Column
+    n_links: Column
     average_words: Float64
 
     def __len__(self) -> int:
@@ -192,15 +192,10 @@ def elements(page: Page) -> Elements:
         of_block=of_block,
         first=first,
         look=looks,
-        n_words=sums(of_block, decision.n_words(blocks), n),
-        n_marks=sums(of_block, np.bincount(marked_blocks, minlength=len(blocks)), n),
-        n_links=sums(of_block, (links > 0) & begins, n),
+        n_words=np.bincount(of_block, decision.n_words(blocks), n),
+        n_marks=np.bincount(of_block, np.bincount(marked_blocks, minlength=len(blocks)), n),
+        n_links=np.bincount(of_block, (links > 0) & begins, n),
     )
-
-
-def sums(groups: Int32, counts: Column, n_groups: int) -> Float64:
-    """The sum of `counts` over each group."""
-    return np.bincount(groups, weights=counts, minlength=n_groups).astype(np.float64)
 
 
 def detect(found: Elements, near: int) -> KimatuBlocks:
@@ -220,7 +215,7 @@ def detect(found: Elements, near: int) -> KimatuBlocks:
     look = np.zeros(n_blocks, dtype=np.int32)
     look[of_element] = found.look
     counts = (np.ones(len(numbers)), found.n_words, found.n_marks, found.n_links)
-    n_elements, n_words, n_marks, n_links = (sums(of_element, each, n_blocks) for each in counts)
+    n_elements, n_words, n_marks, n_links = (np.bincount(of_element, each, n_blocks) for each in counts)
     average = n_words / n_elements
     return KimatuBlocks(found, of_element, look, n_elements, n_words, n_marks, n_links, average)
 

@@ -13,7 +13,7 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -84,7 +84,7 @@ class WarcReader(DataSourceReader):
                     self._size = n_bytes(text)
                 elif found := _READING.get(option):
                     is_all = option == "statuses" and text.strip().lower() == "all"
-                    value = ALL_STATUSES if is_all else found.metadata["kind"](text)
+                    value: Any = ALL_STATUSES if is_all else found.metadata["kind"](text)
                     self._reading = dataclasses.replace(self._reading, **{found.name: value})
             except ValueError:
                 raise UsageError(f"the option {option} can't be {text!r}") from None
