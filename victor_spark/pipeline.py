@@ -321,8 +321,8 @@ def _unfit(page: Page, language: PageLanguage, settings: Settings) -> tuple[str 
     """The status and reason of a page that is dropped before any cleaner (Victor, section 3.1, step 1)."""
     if not len(page.blocks):
         return "empty", "no text block"
-    if language.problem is not None:
-        return "broken_encoding", language.problem
+    if language.finding.problem is not None:
+        return "broken_encoding", language.finding.problem
     if language.is_wanted:
         return None, None
     wanted = ", ".join(settings.languages)
