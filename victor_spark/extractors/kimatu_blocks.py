@@ -226,11 +226,9 @@ def content_relevance(blocks: KimatuBlocks, constants: Constants) -> Float64:
     Lengths are in words. An average length ratio is 1 at most, since the longest average it is
     divided by has a maximum; the ratios that are subtracted are 1 at most too.
     """
-    if not len(blocks):
-        return np.zeros(0)
     n_words = blocks.n_words
-    longest = min(float(blocks.average_words.max()), constants.longest_average)
-    length = n_words / max(float(n_words.max()), 1.0)
+    longest = min(blocks.average_words.max(initial=0.0), constants.longest_average)
+    length = n_words / n_words.max(initial=1.0)
     average = np.minimum(blocks.average_words / max(longest, 1.0), 1.0)
     marks = np.minimum(blocks.n_marks / np.maximum(n_words, 1) / constants.marks_per_word, 1.0)
     links = np.minimum(blocks.n_links / blocks.n_elements / constants.links_per_element, 1.0)
