@@ -9,13 +9,6 @@ from victor_spark import configuration, resources
 
 
 @dataclass(frozen=True, slots=True)
-class Anchors:
-    """The languages that a text is always compared with."""
-
-    languages: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
     """The table [page]: how the language of a whole text is guessed."""
 
@@ -57,10 +50,10 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All of conf/langid.toml."""
+    """All of conf/langid.toml; `anchors`: the languages that a text is always compared with."""
 
     confusable: Mapping[str, tuple[str, ...]]
-    anchors: Anchors
+    anchors: tuple[str, ...]
     page: Page
     blocks: Blocks
     encoding: Encoding
