@@ -67,7 +67,7 @@ def test_only_what_a_language_needs_is_loaded(shipped: Profiles, root: Path) -> 
     assert {"cs", "sk", *shipped.nearest["cs"]} <= set(some.profiles)
     assert len(some.languages) < 50
     assert some.profiles["sk"].ngrams == shipped.profiles["sk"].ngrams
-    assert set(settings().anchors) <= set(some.profiles)
+    assert set(settings().anchors.languages) <= set(some.profiles)
 
 
 def test_the_file_is_small_and_without_pickles(root: Path) -> None:

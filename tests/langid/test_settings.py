@@ -17,7 +17,7 @@ def test_confusable_groups_hold_both_ways() -> None:
     ("old", "new", "complaint"),
     [
         ("n_windows", "n_wimdows", "page.n_w"),
-        ("anchors = [", "ankers = [", "an"),
+        ("[anchors]", "[ankers]", "an"),
         ("shrink = 10", 'shrink = "ten"', "blocks.shrink"),
         ('["id", "ms"]', '"id"', "is not a list such as"),
         ("[page]", "[page", "langid.toml"),

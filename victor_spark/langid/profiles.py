@@ -104,7 +104,7 @@ class Profiles:
             for name, row in zip(languages, rows, strict=True)
         }
         if wanted is not None:
-            needed = set(settings().anchors)
+            needed = set(settings().anchors.languages)
             for name in wanted:
                 if name not in languages:
                     raise UsageError(f"no profile of language {name!r}{closest(name, languages)}")

@@ -213,7 +213,7 @@ def lanes_of(profiles: Profiles, targets: tuple[str, ...]) -> tuple[str, ...]:
     n_ranks = max(map(len, nearest), default=0)
     ranked = [names[rank] for rank in range(n_ranks) for names in nearest if rank < len(names)]
     known = profiles.profiles.keys() - excluded
-    rivals = [name for name in dict.fromkeys((*ranked, *numbers.anchors)) if name in known]
+    rivals = [name for name in dict.fromkeys((*ranked, *numbers.anchors.languages)) if name in known]
     return (*targets, *rivals)[: max(numbers.blocks.n_lanes - 1, len(targets) + 1)]
 
 

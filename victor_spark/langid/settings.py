@@ -9,6 +9,13 @@ from victor_spark import configuration, resources
 
 
 @dataclass(frozen=True, slots=True)
+class Anchors:
+    """The languages that a text is always compared with."""
+
+    languages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """The table [page]: how the language of a whole text is guessed."""
 
@@ -50,10 +57,10 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All of conf/langid.toml; `anchors`: the languages that a text is always compared with."""
+    """All of conf/langid.toml."""
 
     confusable: Mapping[str, tuple[str, ...]]
-    anchors: tuple[str, ...]
+    anchors: Anchors
     page: Page
     blocks: Blocks
     encoding: Encoding
