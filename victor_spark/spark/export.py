@@ -108,7 +108,7 @@ class JsonLines:
 
     def write_table(self, table: pa.Table, **_: Any) -> None:
         """Adds a line for each row."""
-        for row in table.to_pylist():
+        for row in table.select([*_TOP, "fetch_time", *self._metadata]).to_pylist():
             line = {name: row[name] for name in _TOP} | {"date": row["fetch_time"]}
             line["metadata"] = {name: row[name] for name in self._metadata}
             text = json.dumps(line, ensure_ascii=False, default=datetime.isoformat)
