@@ -50,6 +50,14 @@ class Measured:
     memory: dict[str, float]
 
 
+@dataclass(frozen=True)
+class Crawl:
+    """Where the files of a crawl are, and the number of pages of each of its sites."""
+
+    folder: Path
+    sizes: list[int]
+
+
 def main() -> int:
     """Runs all six and prints their figures."""
     parser = argparse.ArgumentParser(description="CPU time, shuffle and memory of two passes at skew.")
@@ -58,15 +66,18 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="into bench/RESULTS.md and bench/skew.json")
     arguments = parser.parse_args()
     n_pages, n_sites = arguments.pages, arguments.sites
-    skewed, even = zipf(n_pages, n_sites), [n_pages // n_sites] * n_sites
-    found = [
-        measured("skewed, one pass", skewed, ()),
-        measured("skewed, `--by-site`", skewed, BY_SITE),
-        measured("skewed, `--by-site`, cluster", skewed, BY_SITE, on_cluster=True),
-        measured("a quarter of it, `--by-site`", zipf(n_pages // 4, n_sites // 4), BY_SITE),
-        measured("even, one pass", even, ()),
-        measured("even, `--by-site`", even, BY_SITE),
-    ]
+    with tempfile.TemporaryDirectory(prefix="victor-bench-") as made:
+        skewed = Crawl(Path(made, "skewed"), zipf(n_pages, n_sites))
+        smaller = Crawl(Path(made, "smaller"), zipf(n_pages // 4, n_sites // 4))
+        even = Crawl(Path(made, "even"), [n_pages // n_sites] * n_sites)
+        found = [
+            measured("skewed, one pass", skewed, ()),
+            measured("skewed, `--by-site`", skewed, BY_SITE),
+            measured("skewed, `--by-site`, cluster", skewed, BY_SITE, on_cluster=True),
+            measured("a quarter of it, `--by-site`", smaller, BY_SITE),
+            measured("even, one pass", even, ()),
+            measured("even, `--by-site`", even, BY_SITE),
+        ]
     printed = "\n".join(report(found, n_pages, n_sites))
     print(printed)
     if arguments.write:
@@ -82,16 +93,17 @@ def zipf(n_pages: int, n_sites: int) -> list[int]:
     return [n_pages // 2, *scaled]
 
 
-def measured(name: str, sizes: list[int], options: tuple[str, ...], *, on_cluster: bool = False) -> Measured:
-    """Makes the crawl, runs the command, and measures it."""
+def measured(name: str, crawl: Crawl, options: tuple[str, ...], *, on_cluster: bool = False) -> Measured:
+    """Runs the command on a crawl, which is made before its first run, and measures it."""
+    if not crawl.folder.exists():
+        write_crawl(crawl.folder, crawl.sizes)
     with tempfile.TemporaryDirectory(prefix="victor-bench-") as made, ExitStack() as stack:
         folder = Path(made)
-        write_crawl(folder / "crawl", sizes)
         conf, master, workers = _events.settings(folder / "events"), "local[2]", list[int]()
         if on_cluster:
             cluster = stack.enter_context(scale.cluster(folder / "cluster"))
             master, workers = cluster.url, [worker.process.pid for worker in cluster.workers.values()]
-        turn = scale.job([folder / "crawl"], folder / "out", master, workers, options=options, conf=conf)
+        turn = scale.job([crawl.folder], folder / "out", master, workers, options=options, conf=conf)
         between = folder / "out/_run/first_pass"
         sums = sum(path.stat().st_size for path in between.glob("known-*/**/*.parquet"))
         scored = sum(path.stat().st_size for path in between.glob("pages/*.parquet"))
@@ -99,13 +111,13 @@ def measured(name: str, sizes: list[int], options: tuple[str, ...], *, on_cluste
         longest = max(_events.task_seconds(folder / "events"))
         n_rows = sum(pq.read_metadata(path).num_rows for path in (folder / "out/pages").glob("*.parquet"))
     assert turn.memory
-    assert n_rows == turn.n_pages == sum(sizes)
+    assert n_rows == turn.n_pages == sum(crawl.sizes)
     memory = {kind: max(curve) for kind, curve in turn.memory.memory.items()}
     print(f"{name}: {turn.n_pages} pages, {turn.cpu:.0f} s of CPU time", file=sys.stderr, flush=True)
     return Measured(
         name,
         n_rows,
-        len(sizes),
+        len(crawl.sizes),
         ms=1000 * turn.cpu / n_rows,
         shuffled=shuffled / n_rows,
         between=scored / n_rows,
