@@ -431,6 +431,10 @@ def test_words_for_screen_readers_are_left_out_of_lines_but_not_signs() -> None:
     assert md("<p>Read the <b class='sr-only lg:not-sr-only'>rules</b>") == "Read the **rules**"
     assert page.render("markdown") == "30: euros\n\nAlone"
     assert page.text == "30: euros\nAlone"
+    for name in ("visuallyhidden", "screen-reader-text", "wt-screen-reader-only", "govuk-visually-hidden"):
+        price = f"<p><del>$36</del> <span class='{name}'>Original price was: $36.</span><ins>$22</ins></p>"
+        assert md(price) == "~~$36~~ $22"
+    assert md("<p>Read <b class='not-visually-hidden'>it</b>") == "Read **it**"
 
 
 def test_a_line_with_the_language_of_the_code_below_is_left_out() -> None:

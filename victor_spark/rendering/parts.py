@@ -13,7 +13,7 @@ from victor_spark.html.tags import has
 from victor_spark.rendering.num import KIND
 from victor_spark.rendering.plain import has_formulas
 from victor_spark.rendering.shown import cites, has_cites, hidden_elements, powers, unselectable, visible
-from victor_spark.rendering.structure import MOST_TABLES, Structure
+from victor_spark.rendering.structure import MOST_TABLES, Structure, has_tables
 
 Span = tuple[int, int]
 """Where a part begins and ends in the html."""
@@ -48,7 +48,7 @@ def _spans(blocks: Blocks, html: str) -> list[Span] | None:
     spans += unselectable(blocks, html)
     if has_cites(blocks):
         spans += ((start, end + 1) for start, end in cites(html))
-    if (blocks.td_group > 0).any():
+    if has_tables(blocks, anything):
         page = Structure(html, visible(blocks), anything)
         images, tables = (np.flatnonzero(page.s.kind == KIND[name]).tolist() for name in ("img", "table"))
         if len(tables) > MOST_TABLES or any(map(page.formula_of_image, images)):
