@@ -25,12 +25,15 @@ def test_a_part_replaces_what_its_place_shows_while_it_is_loaded() -> None:
 def test_places_in_parts_and_in_limits_of_others() -> None:
     source = (
         f"<!--$-->a{PLACE('1')}b<!--/$-->{PLACE('a')}<!--$!-->c<!--/$-->"
-        + PART(1, f"d{PLACE(2)}e<div>f</div><template id='x'></template>" + '<template id="P:3"></template>')
-        + '<script>"<div><!--$?-->"</script><!--<div>-->'
+        + PART(
+            1,
+            f"d<!--</div>-->{PLACE(2)}<script>'</div>'</script>e<div>f</div><template id='x'></template>"
+            '<!--$--><template id="P:3"></template>k<!--/$-->',
+        )
         + f'{PART(3, "g")}<script>$RS("S:3","P:3")</script>{PART(2, "h")}'
         + f'<script>$RR("B:2","S:2",[["x.css","high"]]);$RC("B:1","S:1")</script>{PART("a", "i")}{MOVE("a")}j'
     )
-    assert "".join(texts(source)) == "adhefgbicj"
+    assert "".join(texts(source)) == "adhefgkbicj"
 
 
 @pytest.mark.parametrize(
