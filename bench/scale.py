@@ -28,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -100,12 +101,12 @@ def main() -> int:
     with shards(arguments.shards) as chosen, tempfile.TemporaryDirectory(prefix="victor-bench-") as name:
         folder = Path(name)
         crawl = crawl_of(chosen, folder / "crawl", arguments.pages)
-        with standalone.running(_made(folder / "cluster"), _environment()) as cluster:
+        with cluster(folder / "cluster") as running:
             for number in range(arguments.rounds):
                 turns[PLAIN].append(_reported(PLAIN, _two_processes(crawl, folder)))
-                for way, master in (("local[2]", "local[2]"), ("cluster", cluster.url)):
+                for way, master in (("local[2]", "local[2]"), ("cluster", running.url)):
                     output = folder / f"out-{number}-{way[:5]}"
-                    sessions = [worker.process.pid for worker in cluster.workers.values()]
+                    sessions = [worker.process.pid for worker in running.workers.values()]
                     found = job(
                         [crawl / "a", crawl / "b"], output, master, sessions if way == "cluster" else ()
                     )
@@ -323,6 +324,11 @@ def _figures(turns: dict[str, list[Turn]]) -> dict[str, Any]:
         "pages_per_core_second": round(last.n_pages / last.cpu, 1),
         "memory": {kind: round(max(curve)) for kind, curve in last.memory.memory.items()},
     }
+
+
+def cluster(folder: Path) -> AbstractContextManager[standalone.Cluster]:
+    """A running cluster with its files in a new folder."""
+    return standalone.running(_made(folder), _environment())
 
 
 def _environment() -> dict[str, str]:

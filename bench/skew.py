@@ -3,8 +3,9 @@
     python bench/skew.py [--pages N] [--sites N] [--write]
 
 The sites of a skewed crawl have sizes by Zipf's law, and one more site has as many pages as they have
-together; the sites of an even crawl have the same number of pages each. The pages are in random order. Five
-runs: the skewed crawl in one pass, in two, a quarter of it in two, and the even crawl in one and in two.
+together; the sites of an even crawl have the same number of pages each. The pages are in random order. Six
+runs: the skewed crawl in one pass, in two, in two on a loopback cluster, a quarter of it in two, and the even
+crawl in one and in two.
 Prints Markdown; with --write it becomes the section of bench/RESULTS.md, and its figures bench/skew.json.
 """
 
@@ -14,6 +15,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
@@ -49,7 +51,7 @@ class Measured:
 
 
 def main() -> int:
-    """Runs all five and prints their figures."""
+    """Runs all six and prints their figures."""
     parser = argparse.ArgumentParser(description="CPU time, shuffle and memory of two passes at skew.")
     parser.add_argument("--pages", type=int, default=200_000, metavar="N")
     parser.add_argument("--sites", type=int, default=5000, metavar="N")
@@ -60,6 +62,7 @@ def main() -> int:
     found = [
         measured("skewed, one pass", skewed, ()),
         measured("skewed, `--by-site`", skewed, BY_SITE),
+        measured("skewed, `--by-site`, cluster", skewed, BY_SITE, on_cluster=True),
         measured("a quarter of it, `--by-site`", zipf(n_pages // 4, n_sites // 4), BY_SITE),
         measured("even, one pass", even, ()),
         measured("even, `--by-site`", even, BY_SITE),
@@ -79,13 +82,16 @@ def zipf(n_pages: int, n_sites: int) -> list[int]:
     return [n_pages // 2, *scaled]
 
 
-def measured(name: str, sizes: list[int], options: tuple[str, ...]) -> Measured:
+def measured(name: str, sizes: list[int], options: tuple[str, ...], *, on_cluster: bool = False) -> Measured:
     """Makes the crawl, runs the command, and measures it."""
-    with tempfile.TemporaryDirectory(prefix="victor-bench-") as made:
+    with tempfile.TemporaryDirectory(prefix="victor-bench-") as made, ExitStack() as stack:
         folder = Path(made)
         write_crawl(folder / "crawl", sizes)
-        conf = _events.settings(folder / "events")
-        turn = scale.job([folder / "crawl"], folder / "out", "local[2]", (), options=options, conf=conf)
+        conf, master, workers = _events.settings(folder / "events"), "local[2]", list[int]()
+        if on_cluster:
+            cluster = stack.enter_context(scale.cluster(folder / "cluster"))
+            master, workers = cluster.url, [worker.process.pid for worker in cluster.workers.values()]
+        turn = scale.job([folder / "crawl"], folder / "out", master, workers, options=options, conf=conf)
         between = folder / "out/_run/first_pass"
         sums = sum(path.stat().st_size for path in between.glob("known-*/**/*.parquet"))
         scored = sum(path.stat().st_size for path in between.glob("pages/*.parquet"))
@@ -174,7 +180,7 @@ def report(found: list[Measured], n_pages: int, n_sites: int) -> Iterator[str]:
         sizes = " | ".join(f"{size / 1000:.2f} kB" for size in (each.shuffled, each.between, each.sums))
         times = f"{each.ms:.2f} | {sizes} | {each.longest_task:.1f} s"
         yield f"| {each.name} | {each.n_pages:,} | {times} | {memory} |"
-    one, two, _, even_one, even_two = (each.ms for each in found)
+    one, two, _, _, even_one, even_two = (each.ms for each in found)
     yield ""
     yield f"Two passes take {two / one:.2f} times the CPU time of one on the skewed crawl, and"
     yield f"{even_two / even_one:.2f} times on the even one."

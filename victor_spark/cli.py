@@ -28,13 +28,6 @@ _CHOICE: Final = re.compile(r".+: invalid choice: '(.+)' \(choose from (.+)\)", 
 _ABOUT: Final = (
     "Turns web pages and web archives into clean text, with the reason for every block kept or dropped."
 )
-_OPTIONS: Final = (
-    (("-h", "--help"), "print this help, or that of a command"),
-    (("--version",), "print version, model, kernels"),
-    (("--debug",), "with any command: print the traceback of an error"),
-    (("--quiet",), "with any command: no progress, only warnings and errors"),
-    (("--log-format",), "with any command: lines on stderr as text or json"),
-)
 _CODES: Final = "\n".join(f"  {code}  {meaning}" for code, meaning in errors.EXIT_CODES.items())
 _FOOT: Final = f"""\
 examples:
@@ -149,7 +142,7 @@ def _command(words: list[str]) -> str:
     kind, wrong = "command", " ".join(tried)
     known = in_group or {*COMMANDS, *(name.split()[0] for name in COMMANDS)}
     if (flag := tried[-1].partition("=")[0]).startswith("-"):
-        kind, wrong, known = "option", flag, [each for flags, _ in _OPTIONS for each in flags]
+        kind, wrong, known = "option", flag, ["--help", "--version", *(one.flag for one in options.COMMON)]
         if flag == "--version":
             raise UsageError("--version stands alone: victor --version")
         if flag in known:
@@ -168,7 +161,7 @@ def parser(name: str, command: Command) -> "_Parser":
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    options.fill(made, command)
+    options.add(made, (*options.COMMON, *command.options))
     return made
 
 
@@ -201,9 +194,11 @@ def _overview(group: str) -> argparse.ArgumentParser:
     commands = made.add_argument_group("commands")
     for each in _in_group(group) if group else COMMANDS:
         commands.add_argument(each, help=COMMANDS[each][1])
-    added = made.add_argument_group("options")
-    for flags, about in () if group else _OPTIONS:
-        added.add_argument(*flags, action="store_true", help=about)
+    if not group:
+        own = made.add_argument_group("options")
+        own.add_argument("-h", "--help", action="store_true", help="print this help, or that of a command")
+        own.add_argument("--version", action="store_true", help="print version, model, kernels")
+        options.add(made.add_argument_group("options of every command"), options.COMMON)
     return made
 
 

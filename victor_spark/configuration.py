@@ -123,16 +123,17 @@ def sections(file: str, kinds: Mapping[str, type]) -> Mapping[str, Mapping[str, 
 
 
 def merged(built_in: T, configured: Mapping[str, Any], given: Mapping[str, Any], file: str = "") -> T:
-    """The dataclass `built_in` with `configured` values, and over these `given` ones that are not None.
+    """The dataclass `built_in` with `configured` values, and over these the `given` ones of its fields.
 
-    `file`: the name of the configured values' file in conf/, for the error of a value in it.
+    What is given as None, or for no field, is left out. `file`: the name of the configured values' file in
+    conf/, for the error of a value in it.
     """
     try:
         found = dataclasses.replace(built_in, **configured)  # type: ignore[type-var]
     except UsageError as error:
         raise ConfigurationError(f"{resources.directory('conf') / file}: {error}") from None
-    chosen = {key: value for key, value in given.items() if value is not None}
-    return dataclasses.replace(found, **chosen)  # type: ignore[type-var]
+    names = [one.name for one in dataclasses.fields(found) if given.get(one.name) is not None]  # type: ignore[arg-type]
+    return dataclasses.replace(found, **{name: given[name] for name in names})  # type: ignore[type-var]
 
 
 def _fields(table: object, kind: type, where: str) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from victor_spark.kernels import warn_if_uncompiled
 from victor_spark.langid.pages import PageIdentifier, PageLanguage, page_identifier
 from victor_spark.metadata.body import body, is_whole
 from victor_spark.model import decision
-from victor_spark.model.files import read_bytes
+from victor_spark.model.features import LANGUAGE
+from victor_spark.model.files import from_bytes, read_bytes
 from victor_spark.preparation import Lap, PageFacts, handed_over, prepare, prepare_text, unmeasured
 from victor_spark.rendering.plain import plain_text
 from victor_spark.rendering.shown import LONGEST_HIDDEN, trimmed
@@ -81,8 +82,9 @@ def language_models() -> dict[str, bytes]:
 
 
 def identifier(models: Mapping[str, bytes], languages: tuple[str, ...] = ()) -> PageIdentifier:
-    """The language identification of pages; of each block, too, if a CRF among the models reads that."""
-    of_blocks = any(victor.reads_language(model) for name, model in models.items() if name.startswith("crf/"))
+    """The language identification of pages; of each block, too, only if a CRF reads that: it takes long."""
+    crfs = (from_bytes(model) for name, model in models.items() if name.startswith("crf/"))
+    of_blocks = any(LANGUAGE.intersection(crf.table.names) for crf in crfs)
     return page_identifier(models[PROFILES], languages, models.get(LID_MODEL), block_features=of_blocks)
 
 
@@ -319,8 +321,8 @@ def _unfit(page: Page, language: PageLanguage, settings: Settings) -> tuple[str 
     """The status and reason of a page that is dropped before any cleaner (Victor, section 3.1, step 1)."""
     if not len(page.blocks):
         return "empty", "no text block"
-    if language.problem is not None:
-        return "broken_encoding", language.problem
+    if language.finding.problem is not None:
+        return "broken_encoding", language.finding.problem
     if language.is_wanted:
         return None, None
     wanted = ", ".join(settings.languages)

@@ -46,7 +46,7 @@ class PageFacts:
         parts = [f"{self.mixed_with} in {self.charset}: repaired"] if self.mixed_with else []
         for read_as, written_in in dict.fromkeys(misreading[:2] for misreading in self.misreadings):
             parts.append(f"{charset.name(written_in)} read as {charset.name(read_as)}: repaired")
-        if lost := self.language.lost:
+        if lost := self.language.finding.lost:
             parts.append(f"{lost:.1%} of the letters are lost" if lost >= 0.001 else "a few letters are lost")
         return "; ".join(parts) or None
 
@@ -66,11 +66,11 @@ def prepare(
     lap("segment")
     blocks, language = identify(segmented)
     misreadings: tuple[Misreading, ...] = ()
-    while language.misreading and len(misreadings) < _MAX_MISREADINGS:
-        if language.misreading != CONTROLS or (not misreadings and blocks.points.max() < _LATIN_1):
-            read_as = charset.name(language.misreading.written_in)
-        misreadings += (language.misreading,)
-        html = reread(html, language.misreading)
+    while (found := language.finding.misreading) and len(misreadings) < _MAX_MISREADINGS:
+        if found != CONTROLS or (not misreadings and blocks.points.max() < _LATIN_1):
+            read_as = charset.name(found.written_in)
+        misreadings += (found,)
+        html = reread(html, found)
         blocks, language = identify(segment(html, document.elements))
     lap("language")
     page = Page(html, blocks, url, blocks.title, language.language)

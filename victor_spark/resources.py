@@ -52,13 +52,11 @@ def new_directory(path: Path, *, overwrite: bool | None) -> Iterator[Path]:
     Raises OutputError at once (not after an hour's work) if it cannot be written or holds files.
     """
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-    try:
+    with written(path):
         before = set() if missing else {file.name for file in path.iterdir()}
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path) as probe:
             probe.write(b"0")
-    except OSError as error:
-        raise OutputError(f"cannot write to {path}: {error.strerror or error}") from error
     if before and not overwrite:
         raise OutputError(f"{path}: holds files ({min(before)}); choose another --output or add --overwrite")
     try:

@@ -109,14 +109,9 @@ RECORDS: Final = pa.schema(
 )
 """One row per HTML record that is not cleaned; `status` is ok if it could be."""
 
-_SCORED: Final = {
-    "repairs": pa.string(),
-    "text": pa.string(),
-    "html": pa.binary(),
-    "columns": pa.binary(),
-    "sums": pa.binary(),
-}
-SCORED: Final = pa.field("scored", pa.struct(list(_SCORED.items())))
+_STRINGS: Final = [(name, pa.string()) for name in ("repairs", "text")]
+_BYTES: Final = [(name, pa.binary()) for name in ("html", "columns", "sums")]
+SCORED: Final = pa.field("scored", pa.struct([*_STRINGS, *_BYTES]))
 """Block rows between the passes of `victor clean --by-site`; null for a page that no cleaner got.
 
 `html` is what plain text needs of it (`rendering.parts`), or all of it if options need more; `columns` are

@@ -12,7 +12,6 @@ the text if at least half of its words are matched; blocks without words follow 
 import re
 import unicodedata
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -69,16 +68,11 @@ _MAX_PAIRS: Final = 1 << 25
 """The most pairs of equal words (300 MB); if there are more, the most frequent words are not matched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """Which blocks hold the text, and the share of the text's words found in the page (1 of none)."""
+def locate(blocks: Blocks, text: str) -> tuple[Bool, float]:
+    """Which blocks hold a text (gold, or the output of another tool), and the share of its words found.
 
-    kept: Bool
-    found: float
-
-
-def locate(blocks: Blocks, text: str) -> Match:
-    """Finds a text among the blocks: gold, or the output of another tool."""
+    The share is 1 for a text without words.
+    """
     page_words, rows = block_words(blocks)
     text_words = words(text)
     hit = match(page_words, text_words) >= 0
@@ -89,7 +83,7 @@ def locate(blocks: Blocks, text: str) -> Match:
     after = np.searchsorted(with_words, without)
     inside = (after > 0) & (after < len(with_words))
     kept[without[inside]] = kept[with_words[after[inside] - 1]] & kept[with_words[after[inside]]]
-    return Match(kept, found)
+    return kept, found
 
 
 def match(page: Sequence[str], gold: Sequence[str]) -> Int32:

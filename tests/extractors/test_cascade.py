@@ -59,7 +59,7 @@ def test_three_parts_run_from_left_to_right(source: str) -> None:
     whole = page(source)
     first_two = extractors.load("ncleaner+kimatu", FOLDERS)
     all_three = extractors.load("ncleaner+kimatu+victor", FOLDERS)
-    step_by_step = cascade.compose([first_two, LOADED["victor"]])
+    step_by_step = cascade.then(first_two, LOADED["victor"])
     assert all_three(whole).kept.tolist() == step_by_step(whole).kept.tolist()
 
 
@@ -75,7 +75,7 @@ def test_the_second_part_never_sees_what_the_first_one_dropped() -> None:
         probabilities = np.array([[0.2, 0.1, 0.7], [0.0, 0.9, 0.1]])
         return Scores(probabilities, np.array([False, True]), text="THREE")
 
-    scores = cascade.compose([first, second])(whole)
+    scores = cascade.then(first, second)(whole)
     assert "two" not in seen[0]
     assert scores.kept.tolist() == [False, False, True]
     assert scores.probabilities.tolist() == [[0.2, 0.1, 0.7], [0.0, 0.0, 1.0], [0.0, 0.9, 0.1]]
@@ -89,7 +89,7 @@ def test_where_the_first_part_keeps_nothing_the_second_is_not_asked() -> None:
     def never(of: Page) -> Scores:
         raise AssertionError(of.html)
 
-    scores = cascade.compose([nothing, never])(page("<p>one</p><p>two</p>"))
+    scores = cascade.then(nothing, never)(page("<p>one</p><p>two</p>"))
     assert not scores.kept.any()
     assert scores.text is None
 

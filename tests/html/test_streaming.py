@@ -18,7 +18,7 @@ def texts(source: str) -> list[str]:
 def test_a_part_replaces_what_its_place_shows_while_it_is_loaded() -> None:
     source = f"<h2>Ferry</h2>{PLACE(0)}<h2>Fees</h2>{PART(0, '<p>Leaves at <div>six</div></p>')}{MOVE(0)}"
     assert texts(source) == ["Ferry", "Leaves at", "six", "Fees"]
-    assert restored(source).html == canonical(source).html
+    assert restored(source)[0] == canonical(source).html
     assert "hidden" not in canonical(source).html
 
 

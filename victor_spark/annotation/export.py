@@ -163,10 +163,10 @@ def merged(kept: Content, names: list[str]) -> str:
 
     Inside option and textarea, which cannot contain elements, their own tag gets the attribute.
     """
-    whole = restored(kept.markup)
-    dropped = whole.dropped if whole.html == kept.html else ()
+    html, dropped = restored(kept.markup)
+    if html != kept.html:
+        html, dropped = kept.html, []
     inserted: list[tuple[int, int, str]] = [(offset, 2, markup) for offset, markup in dropped]
-    html = kept.html
     for (start, end), name in zip(kept.blocks, names, strict=True):
         attribute = f' data-victor-label="{name}"'
         tag = html.rfind("<", 0, start)

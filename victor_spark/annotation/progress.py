@@ -39,8 +39,6 @@ class Plan:
     n_overlap: int = 2
 
     def __post_init__(self) -> None:
-        if self.order not in ORDERS:
-            raise UsageError(f"--order must be one of {', '.join(ORDERS)}")
         if not 0.0 <= self.overlap <= 1.0:
             raise UsageError("--overlap must be between 0 and 1")
         if self.n_overlap < 2:

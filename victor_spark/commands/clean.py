@@ -6,7 +6,7 @@ the built-in value; conf/cleaning.toml may set another one. The options of one p
 
 import argparse
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Final
 
 from victor_spark import configuration, pipeline
@@ -71,10 +71,8 @@ def requested(arguments: argparse.Namespace) -> CleanRequest:
     configured = configuration.sections(FILE, kinds)
     groups = {}
     for group in (*TABLES, "sites", "spark"):
-        values = getattr(built_in, group)
-        chosen = {field.name: given.get(field.name) for field in fields(values)}
         stated = configured.get(TABLES.get(group, ""), {})
-        groups[group] = configuration.merged(values, stated, chosen, FILE)
+        groups[group] = configuration.merged(getattr(built_in, group), stated, given, FILE)
     for name in ("sites", "templates"):
         if path := getattr(groups["cleaning"], name):
             groups["cleaning"] = replace(groups["cleaning"], **{name: storage.absolute(path)})

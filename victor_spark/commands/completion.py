@@ -10,7 +10,7 @@ import argparse
 from typing import Any, Final
 
 from victor_spark.commands import COMMANDS, loaded
-from victor_spark.commands.options import Command, fill, option
+from victor_spark.commands.options import COMMON, Command, add, option
 from victor_spark.errors import EXIT_DONE
 
 _FILES: Final = frozenset({"DIR", "FILE", "INPUT", "OUT", "PAGE", "SOURCE", "TABLE", "URLS.txt"})
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
                 parsers[outer] = groups[""].add_parser(outer, help=f"commands of {outer}")
             groups[outer] = parsers[outer].add_subparsers()
         parsers[name] = groups[outer].add_parser(last, help=about)
-        fill(parsers[name], loaded(name))
+        add(parsers[name], (*COMMON, *loaded(name).options))
         for action in parsers[name]._actions:
             if action.metavar in _FILES:
                 completed: Any = action

@@ -17,34 +17,28 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from victor_spark import __version__
-from victor_spark.commands.options import Command, Group, option, switch
-from victor_spark.configuration import n_bytes, positive, seconds
+from victor_spark import __version__, configuration
+from victor_spark.commands import options
+from victor_spark.commands.options import Command, Group, option
 from victor_spark.errors import EXIT_DONE, EXIT_INCOMPLETE, EXIT_USAGE, InputError, UsageError
 from victor_spark.fetch import Limits, Politeness
 from victor_spark.logs import log, many, reporter
 
 USER_AGENT: Final = f"victor-spark/{__version__}"
 _SHOWN: Final = 10
-_POLITE: Final = Politeness()
-_LARGEST: Final = f"largest page (default: {Limits.max_bytes >> 20}M)"
 
 OPTIONS: Final = (
     option("URLS.txt", "a text file, one address per line", dest="urls"),
     option("--output FILE.warc.gz", "the WARC file to create or append to", required=True),
     Group(
         "politeness",
-        option("--delay S", "seconds between requests to a host, at least", seconds, default=_POLITE.delay),
         option("--user-agent NAME", "sent to the servers; should have a contact address", default=USER_AGENT),
-        option("--tries N", "tries per address", positive, default=_POLITE.n_tries),
-        option("--back-off S", "wait before the second try, then doubled", seconds, default=_POLITE.back_off),
+        *(options.of(Politeness, name) for name in ("delay", "n_tries", "back_off")),
     ),
     Group(
         "limits",
-        option("--timeout S", "seconds per page", seconds, default=Limits.seconds),
-        option("--max-bytes SIZE", _LARGEST, n_bytes, default=Limits.max_bytes),
-        option("--parallel N", "parallel requests over all hosts", positive, default=_POLITE.parallel),
-        switch("--allow-private", "allow addresses of this machine and of private networks"),
+        options.of(Politeness, "parallel"),
+        *(options.of(Limits, name) for name in ("seconds", "max_bytes", "allow_private")),
     ),
 )
 
@@ -59,13 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     listed = addresses.read(Path(arguments.urls))
     if n := len(listed.bad):
         log(f"{many(n, 'line')} of {arguments.urls} skipped: {listed.bad[0]}{', …' if n > 1 else ''}")
-    limits = Limits(
-        seconds=arguments.timeout,
-        connect_seconds=min(Limits.connect_seconds, arguments.timeout),
-        max_bytes=arguments.max_bytes,
-        allow_private=arguments.allow_private,
-    )
-    polite = Politeness(arguments.delay, arguments.tries, arguments.back_off, arguments.parallel)
+    limits = configuration.merged(Limits(), {}, vars(arguments))
+    polite = configuration.merged(Politeness(), {}, vars(arguments))
     _, is_complete, holds_pages = fetch(listed.urls, output, arguments.user_agent, limits, polite)
     if is_complete and not holds_pages:
         raise InputError("no page was written")

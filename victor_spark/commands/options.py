@@ -118,14 +118,12 @@ def of(kind: type, name: str) -> Option | OneOf:
 
 
 OVERWRITE: Final = switch("--overwrite", "replace files of an earlier command in --output")
-
-
-def fill(parser: argparse.ArgumentParser, command: Command) -> None:
-    """Adds the options of a command to its parser, and those that every command has."""
-    parser.add_argument("--debug", action="store_true", help="print the traceback of an error")
-    parser.add_argument("--quiet", action="store_true", help="no progress, only warnings and errors")
-    parser.add_argument("--log-format", choices=("text", "json"), help="lines on stderr (default: text)")
-    add(parser, command.options)
+COMMON: Final = (
+    switch("--debug", "print the traceback of an error"),
+    switch("--quiet", "no progress, only warnings and errors"),
+    option("--log-format", "lines on stderr (default: text)", choices=("text", "json")),
+)
+"""The options that every command has."""
 
 
 def add(parser: argparse._ActionsContainer, entries: Iterable[Entry]) -> None:

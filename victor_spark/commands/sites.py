@@ -1,9 +1,8 @@
 """`victor sites write` and `victor sites show`: tables with the sums of sites over one or more crawls."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from heapq import nlargest
-from html import escape
 from pathlib import Path
 from typing import Final
 
@@ -41,15 +40,6 @@ examples:
   victor sites show sites-april example.org --limit 100
   victor sites show sites-april example.org --html example.html      one page that needs no other file
 """
-_HEAD: Final = """\
-<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: auto; color-scheme: light dark; }
-div { display: flex; gap: 1rem; border-left: .4rem solid #9aa5ae; padding: .15rem .7rem; }
-div.kept { border-color: #3f8f5f; background: #3f8f5f22; }
-small { white-space: nowrap; } bdi { flex: 1; min-width: 0; overflow-wrap: anywhere; }
-</style>"""
-_LEGEND: Final = "<p>Green: kept. P: probability of content. %: share of the site's pages with this.</p>"
 _LIMIT: Final = 40
 
 WRITE_OPTIONS: Final = (
@@ -89,8 +79,10 @@ def show(arguments: argparse.Namespace) -> int:
     shown = (table.of_site(found.files.rows(site, table.SITES), model) for site in sites)
     if arguments.html:
         title = " – ".join(map(printable, filter(None, (arguments.site, arguments.table))))
-        with resources.written(Path(arguments.html)), open(arguments.html, "w", encoding="utf-8") as file:
-            file.writelines(_page(title, list(shown), arguments.limit))
+        lines = [(printable(site.name), list(_lines(site, arguments.limit))) for site in shown]
+        page = resources.template(Path(__file__).with_name("sites.html")).render(title=title, sites=lines)
+        with resources.written(Path(arguments.html)):
+            Path(arguments.html).write_text(page, encoding="utf-8")
         return EXIT_DONE
     for site in shown:
         if arguments.site is None:
@@ -119,19 +111,6 @@ def _lines(site: Site, limit: int) -> Iterator[tuple[str, str, str]]:
     yield "", "", f"{len(site.texts):,} texts repeat"
     for each in site.texts[:limit]:
         yield "=", f"{each.share:.1%}", printable(each.example)
-
-
-def _page(title: str, sites: Sequence[Site], limit: int) -> Iterator[str]:
-    names = (f"<bdi>{escape(printable(site.name))}</bdi>" for site in sites)
-    index = "".join(f'<li><a href="#{number}">{name}</a>\n' for number, name in enumerate(names))
-    yield f"{_HEAD}<title>{escape(title)}</title></head><body>{_LEGEND}<ol>\n{index}</ol>\n"
-    for number, site in enumerate(sites):
-        yield f'<a id="{number}"></a>\n'
-        for mark, numbers, text in _lines(site, limit):
-            shown = f"<bdi>{escape(text)}</bdi>"
-            kept = " class=kept" if mark == "+" else ""
-            yield f"<div{kept}>{shown}<small>{numbers}</small></div>\n" if mark else f"<h2>{shown}</h2>\n"
-    yield "</body></html>\n"
 
 
 WRITE: Final = Command(WRITE_HELP, WRITE_OPTIONS, write, stopped="nothing was written")

@@ -47,9 +47,9 @@ def label(page: GoldPage) -> LabelledPage:
 
 def aligned_labels(blocks: Blocks, gold_text: str) -> tuple[UInt8, float]:
     """A label per block from the gold text (paragraphs by newline), and the share of its words found."""
-    located = words.locate(blocks, gold_text)
+    kept, found = words.locate(blocks, gold_text)
     content = np.where(blocks.heading_level > 0, HEADER, TEXT)
-    return np.where(located.kept, content, OTHER).astype(np.uint8), located.found
+    return np.where(kept, content, OTHER).astype(np.uint8), found
 
 
 @cache

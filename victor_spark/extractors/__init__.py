@@ -1,7 +1,7 @@
 """Cleaners by name. A cleaner answers one question: which blocks of this page are content?"""
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, reduce
 from typing import Final
 
 from victor_spark.blocks import Cleaner
@@ -62,4 +62,4 @@ def load(name: str, models: Mapping[str, bytes]) -> Cleaner:
             made.append(peers.cleaner(peers.extractor(part)))
         else:
             made.append(CLEANERS[part](*(models[folder] for folder in models_of(part))))
-    return cascade.compose(made)
+    return reduce(cascade.then, made)

@@ -1,8 +1,6 @@
 """Cascades `a+b`: b cleans the output of a (Lejeune and Zhu 2018, section 5, "pipelines")."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
 from typing import Final
 
 import numpy as np
@@ -22,12 +20,9 @@ def parts(name: str) -> tuple[str, ...]:
     return names
 
 
-def compose(cleaners: Sequence[Cleaner]) -> Cleaner:
-    """One cleaner made of several; each gets only the text that the previous ones kept."""
-    return reduce(_then, cleaners)
+def then(first: Cleaner, second: Cleaner) -> Cleaner:
+    """A cleaner of two, the second of which gets only the text that the first keeps."""
 
-
-def _then(first: Cleaner, second: Cleaner) -> Cleaner:
     def clean(page: Page) -> Scores:
         kept = first(page).kept
         scores = uniform(len(kept), OTHER)  # blocks that the first drops have P(other) = 1

@@ -114,9 +114,9 @@ class Elements:
     of_block: Int32
     first: Column
     look: Int32
-    n_words: Float64
-    n_marks: Float64
-    n_links: Float64
+    n_words: Column
+    n_marks: Column
+    n_links: Column
 
     @cached_property
     def words(self) -> list[list[str]]:
@@ -137,10 +137,10 @@ class KimatuBlocks:
     elements: Elements
     of_element: Int32
     look: Int32
-    n_elements: Float64
-    n_words: Float64
-    n_marks: Float64
-    n_links: Float64
+    n_elements: Column
+    n_words: Column
+    n_marks: Column
+    n_links: Column
     average_words: Float64
 
     def __len__(self) -> int:
@@ -192,15 +192,10 @@ def elements(page: Page) -> Elements:
         of_block=of_block,
         first=first,
         look=looks,
-        n_words=sums(of_block, decision.n_words(blocks), n),
-        n_marks=sums(of_block, np.bincount(marked_blocks, minlength=len(blocks)), n),
-        n_links=sums(of_block, (links > 0) & begins, n),
+        n_words=np.bincount(of_block, decision.n_words(blocks), n),
+        n_marks=np.bincount(of_block, np.bincount(marked_blocks, minlength=len(blocks)), n),
+        n_links=np.bincount(of_block, (links > 0) & begins, n),
     )
-
-
-def sums(groups: Int32, counts: Column, n_groups: int) -> Float64:
-    """The sum of `counts` over each group."""
-    return np.bincount(groups, weights=counts, minlength=n_groups).astype(np.float64)
 
 
 def detect(found: Elements, near: int) -> KimatuBlocks:
@@ -220,7 +215,7 @@ def detect(found: Elements, near: int) -> KimatuBlocks:
     look = np.zeros(n_blocks, dtype=np.int32)
     look[of_element] = found.look
     counts = (np.ones(len(numbers)), found.n_words, found.n_marks, found.n_links)
-    n_elements, n_words, n_marks, n_links = (sums(of_element, each, n_blocks) for each in counts)
+    n_elements, n_words, n_marks, n_links = (np.bincount(of_element, each, n_blocks) for each in counts)
     average = n_words / n_elements
     return KimatuBlocks(found, of_element, look, n_elements, n_words, n_marks, n_links, average)
 
@@ -231,11 +226,9 @@ def content_relevance(blocks: KimatuBlocks, constants: Constants) -> Float64:
     Lengths are in words. An average length ratio is 1 at most, since the longest average it is
     divided by has a maximum; the ratios that are subtracted are 1 at most too.
     """
-    if not len(blocks):
-        return np.zeros(0)
     n_words = blocks.n_words
-    longest = min(float(blocks.average_words.max()), constants.longest_average)
-    length = n_words / max(float(n_words.max()), 1.0)
+    longest = min(blocks.average_words.max(initial=0.0), constants.longest_average)
+    length = n_words / n_words.max(initial=1.0)
     average = np.minimum(blocks.average_words / max(longest, 1.0), 1.0)
     marks = np.minimum(blocks.n_marks / np.maximum(n_words, 1) / constants.marks_per_word, 1.0)
     links = np.minimum(blocks.n_links / blocks.n_elements / constants.links_per_element, 1.0)

@@ -49,7 +49,7 @@ def cleaner(extract: Extractor) -> Cleaner:
     def clean(page: Page) -> Scores:
         lines = (" ".join(line.split()) for line in extract(page).splitlines())
         text = "\n".join(line for line in lines if line)
-        kept = words.locate(page.blocks, text).kept
+        kept, _ = words.locate(page.blocks, text)
         return by_rule(kept, page.blocks.heading_level > 0, text)
 
     return clean

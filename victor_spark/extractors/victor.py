@@ -15,7 +15,6 @@ from victor_spark.hosts import site
 from victor_spark.model import decision
 from victor_spark.model.crf import marginals
 from victor_spark.model.decision import by_expected_f1
-from victor_spark.model.features import LANGUAGE
 from victor_spark.model.files import from_bytes
 from victor_spark.resources import directory
 from victor_spark.sites import evidence, table
@@ -60,11 +59,6 @@ def load(model: bytes, decide: Decision = decide) -> Cleaner:
     """A cleaner that keeps the blocks chosen by `decide`: by default `victor`. ModelError for a bad model."""
     trained = from_bytes(model)
     return lambda page: scores(marginals(trained, page.blocks), page.blocks, decide)
-
-
-def reads_language(model: bytes) -> bool:
-    """Whether the model uses langid1 or langid2, which take longer than all its other features."""
-    return not LANGUAGE.isdisjoint(from_bytes(model).table.names)
 
 
 def scores(probabilities: Float64, blocks: Blocks, decide: Decision = decide) -> Scores:

@@ -90,7 +90,9 @@ def session(user_agent: str, limits: Limits) -> aiohttp.ClientSession:
         },
         cookie_jar=aiohttp.DummyCookieJar(),
         response_class=_Response,
-        timeout=aiohttp.ClientTimeout(total=limits.seconds, sock_connect=limits.connect_seconds),
+        timeout=aiohttp.ClientTimeout(
+            total=limits.seconds, sock_connect=min(limits.connect_seconds, limits.seconds)
+        ),
         auto_decompress=False,
         max_line_size=MAX_HEADER,
         max_field_size=MAX_HEADER,

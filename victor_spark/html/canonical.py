@@ -34,25 +34,20 @@ class Canonical:
     markup: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """Canonical HTML, and what was dropped from the parsed page to get it: (offset, markup) in its order."""
+def restored(markup: str) -> tuple[str, list[tuple[int, str]]]:
+    """The canonical HTML of a page, and the markup that was dropped to get it: (offset, markup) in its order.
 
-    html: str
-    dropped: tuple[tuple[int, str], ...]
-
-
-def restored(markup: str) -> Restored:
-    """The canonical HTML of a page with the dropped markup, so that labels can be put into the whole page."""
+    With both, labels can be put into the whole page.
+    """
     encoded = with_formulas_shown(with_parts_placed(markup.encode("utf-8", "surrogatepass")))
     encoded = with_plaintext_read(with_iframes_ended(encoded))
     if (html := beyond_budget(encoded)) is not None:
-        return Restored(html, ())
+        return html, []
     document = HTMLTree.parse(encoded.decode("utf-8", "surrogatepass")).document
     whole = document.html if document else ""
     cuts: list[tuple[int, int, int]] = []
     html = kernel.drop_textless(whole, cuts)
-    return Restored(html, tuple((offset, whole[start:end]) for offset, start, end in cuts))
+    return html, [(offset, whole[start:end]) for offset, start, end in cuts]
 
 
 def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canonical:

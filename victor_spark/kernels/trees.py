@@ -12,7 +12,25 @@ num.check()
 assert num.MAX_TREE_DEPTH == 16  # the size of arrays
 assert num.TREES_AT_ONCE == 4  # sums are written out
 
-_WRITTEN_OUT = cython.declare(Py_ssize_t, 6)  # questions that one loop asks
+
+@cython.cfunc
+@cython.inline
+def _ask(
+    values: num.FloatRows,
+    at: cython.p_Py_ssize_t,
+    above: cython.p_float,
+    bit: cython.p_int,
+    n_asked: Py_ssize_t,
+    same: cython.int,
+    found: cython.int[:, ::1],
+    row: Py_ssize_t,
+) -> cython.void:
+    """Fills found[row] with `same` and the bits of conditions. It is inlined for each constant `n_asked`."""
+    for i in range(values.shape[1]):
+        leaf: cython.int = same
+        for k in range(n_asked):
+            leaf |= (values[at[k], i] > above[k]) << bit[k]
+        found[row, i] = leaf
 
 
 @cython.cfunc
@@ -30,7 +48,6 @@ def _leaves(
     The condition is values[features[tree, d], block] > thresholds[tree, d]; it is false for NaN. There are at
     most MAX_TREE_DEPTH. `uniform`: the features that have the same value for all blocks.
     """
-    n = values.shape[1]
     n_asked: Py_ssize_t = 0  # conditions on features that differ between blocks
     same: cython.int = 0  # the bits that all blocks have in common
     at = cython.declare(Py_ssize_t[16])
@@ -45,44 +62,22 @@ def _leaves(
             same |= (values[feature, 0] > thresholds[tree, d]) << d
         else:
             n_asked += 1
-    for k in range(n_asked or _WRITTEN_OUT, _WRITTEN_OUT):  # to ask the last one again changes nothing
-        at[k] = at[k - 1]
-        above[k] = above[k - 1]
-        bit[k] = bit[k - 1]
-    if n_asked > _WRITTEN_OUT - 2:
-        for i in range(n):
-            found[row, i] = (
-                same
-                | ((values[at[0], i] > above[0]) << bit[0])
-                | ((values[at[1], i] > above[1]) << bit[1])
-                | ((values[at[2], i] > above[2]) << bit[2])
-                | ((values[at[3], i] > above[3]) << bit[3])
-                | ((values[at[4], i] > above[4]) << bit[4])
-                | ((values[at[5], i] > above[5]) << bit[5])
-            )
-    elif n_asked == _WRITTEN_OUT - 2:
-        for i in range(n):
-            found[row, i] = (
-                same
-                | ((values[at[0], i] > above[0]) << bit[0])
-                | ((values[at[1], i] > above[1]) << bit[1])
-                | ((values[at[2], i] > above[2]) << bit[2])
-                | ((values[at[3], i] > above[3]) << bit[3])
-            )
-    elif n_asked > 0:
-        for i in range(n):
-            found[row, i] = (
-                same
-                | ((values[at[0], i] > above[0]) << bit[0])
-                | ((values[at[1], i] > above[1]) << bit[1])
-                | ((values[at[2], i] > above[2]) << bit[2])
-            )
+    if n_asked == 0:
+        _ask(values, at, above, bit, 0, same, found, row)
+    elif n_asked == 1:
+        _ask(values, at, above, bit, 1, same, found, row)
+    elif n_asked == 2:
+        _ask(values, at, above, bit, 2, same, found, row)
+    elif n_asked == 3:
+        _ask(values, at, above, bit, 3, same, found, row)
+    elif n_asked == 4:
+        _ask(values, at, above, bit, 4, same, found, row)
+    elif n_asked == 5:
+        _ask(values, at, above, bit, 5, same, found, row)
+    elif n_asked == 6:
+        _ask(values, at, above, bit, 6, same, found, row)
     else:
-        for i in range(n):
-            found[row, i] = same
-    for k in range(_WRITTEN_OUT, n_asked):
-        for i in range(n):
-            found[row, i] |= (values[at[k], i] > above[k]) << bit[k]
+        _ask(values, at, above, bit, n_asked, same, found, row)
 
 
 @cython.ccall

@@ -9,10 +9,10 @@ from typing import Final, TypeAlias
 
 from victor_spark.blocks import Blocks
 from victor_spark.langid import encoding, fasttext_model, identify, scores
+from victor_spark.langid.encoding import Finding
 from victor_spark.langid.identify import Guess
 from victor_spark.langid.labels import iso, resolve
 from victor_spark.langid.profiles import Profiles
-from victor_spark.langid.repair import Misreading
 from victor_spark.langid.settings import settings
 
 MIXED_BELOW: Final = 0.9
@@ -22,21 +22,17 @@ _expanded: Final = lru_cache(maxsize=4)(Profiles.from_bytes)
 
 @dataclass(frozen=True, slots=True)
 class PageLanguage:
-    """The language of a page's text, and problems with its charset.
+    """The language of a page's text, and problems with its charset (`finding`).
 
-    `language` is ISO 639-1 (or -3), None if there is too little text or no language fits. `is_wanted`: it is
-    a requested language or confusable with one, or none is requested. `misreading`: the confused charsets, if
-    the text can be repaired; the other fields are then not set. `problem`: the reason why the text cannot be
-    read. `lost`: the share of lost letters in a text that can still be read.
+    `language` is ISO 639-1 (or -3), None if there is too little text, no language fits, or the text cannot be
+    read as it is. `is_wanted`: it is a requested language or confusable with one, or none is requested.
     """
 
-    language: str | None
-    score: float | None
+    finding: Finding
+    language: str | None = None
+    score: float | None = None
     is_wanted: bool = True
     has_text: bool = True
-    problem: str | None = None
-    misreading: Misreading | None = None
-    lost: float = 0.0
 
 
 PageIdentifier: TypeAlias = Callable[[Blocks], tuple[Blocks, PageLanguage]]
@@ -68,16 +64,16 @@ def page_identifier(
     def look(blocks: Blocks) -> tuple[Blocks, PageLanguage]:
         found = encoding.examined(blocks.text, loaded, blocks.points)
         if found.problem or found.misreading:
-            return blocks, PageLanguage(None, None, problem=found.problem, misreading=found.misreading)
+            return blocks, PageLanguage(found)
         guess = by_fasttext([blocks.text])[0] if by_fasttext else _guess(blocks, loaded)
-        page = _page_language(guess, targets, blocks)
+        page = _page_language(found, guess, targets, blocks)
         if block_features and page.is_wanted:
             own = guess.language  # used where no language is requested
             if chosen := targets or ((own,) if own is not None and own in loaded.profiles else ()):
                 texts = (blocks.points, blocks.text_start, blocks.text_end)
                 langid1, langid2, _ = scores.block_scores(*texts, chosen, loaded)
                 blocks = replace(blocks, langid1=langid1, langid2=langid2)
-        return blocks, replace(page, lost=found.lost) if found.lost else page
+        return blocks, page
 
     return look
 
@@ -91,10 +87,10 @@ def _guess(blocks: Blocks, profiles: Profiles) -> Guess:
     return Guess(*next(iter(shares.items()))) if shares else guess
 
 
-def _page_language(guess: Guess, targets: tuple[str, ...], blocks: Blocks) -> PageLanguage:
+def _page_language(found: Finding, guess: Guess, targets: tuple[str, ...], blocks: Blocks) -> PageLanguage:
     has_text = not targets or bool(blocks.n_letters.sum() >= settings().page.least_letters)
     if guess.language is None:
-        return PageLanguage(None, None, is_wanted=not targets, has_text=has_text)
+        return PageLanguage(found, is_wanted=not targets, has_text=has_text)
     language = iso(guess.language)
     is_target = language in map(iso, targets) or identify.is_among(guess.language, targets)
-    return PageLanguage(language, guess.score, is_wanted=not targets or is_target, has_text=has_text)
+    return PageLanguage(found, language, guess.score, not targets or is_target, has_text)

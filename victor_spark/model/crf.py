@@ -85,15 +85,13 @@ def chain_marginals(model: Model, values: Float32) -> Float64:
 def scores(model: Model, bins: UInt8) -> Float64:
     """State scores (sums of weights) per block and label: shape (n_blocks, 3)."""
     result = np.empty((bins.shape[1], len(LABELS)))
-    if len(result):
-        singles = (model.singles, model.boundary, model.bias)
-        conjunctions = (model.conjunctions, model.conjunction_weights)
-        kernel.state_scores(*views(bins, *singles, *conjunctions, result))
+    singles = (model.singles, model.boundary, model.bias)
+    conjunctions = (model.conjunctions, model.conjunction_weights)
+    kernel.state_scores(*views(bins, *singles, *conjunctions, result))
     return result
 
 
 def _forward_backward(model: Model, states: Float64) -> Float64:
     result = np.empty_like(states)
-    if len(states):
-        kernel.forward_backward(*views(states, model.transitions, result))
+    kernel.forward_backward(*views(states, model.transitions, result))
     return result

@@ -156,8 +156,7 @@ class FeatureTable:
         """The bins of these values, 0 for features without edges: shape (n_features, n_blocks)."""
         codes = np.zeros((len(self.names), values.shape[1]), dtype=np.uint8)
         flat, first = self._flat_edges
-        if values.size:
-            kernel.bins(*views(values, flat, first, codes))
+        kernel.bins(*views(values, flat, first, codes))
         return codes
 
     @cached_property

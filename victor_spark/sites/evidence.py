@@ -78,13 +78,8 @@ def added(parts: Iterable[Contributions]) -> Contributions:
 
 def contributions(blocks: Blocks, probabilities: Float64) -> Contributions:
     """The contribution of a page to its site: a row for each layout and each text that may be content."""
-    found = _keys(blocks, probabilities)
+    found = keys(blocks, probabilities)
     return Contributions(found.key, np.stack([np.ones_like(found.log_odds), found.log_odds]))
-
-
-def first_blocks(blocks: Blocks, probabilities: Float64) -> Int32:
-    """The first block of each key of `contributions`."""
-    return _keys(blocks, probabilities).first
 
 
 def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: bool = True) -> Float32:
@@ -96,14 +91,14 @@ def evidence(blocks: Blocks, probabilities: Float64, known: Known, *, is_among: 
     n_others, of_site = known.n_pages - is_among, known.of_keys
     result = np.zeros((len(EVIDENCE), len(blocks)), np.float32)
     if n_others > 0:
-        own = _keys(blocks, probabilities)
+        own = keys(blocks, probabilities)
         given = views(own.of_blocks, own.key, own.log_odds, of_site.key, of_site.sums)
         work = views(np.empty_like(own.log_odds), np.empty(len(own.key)))
         kernel.compare(*given, n_others, is_among, *work, *views(result))
     return result
 
 
-class _Keys(NamedTuple):
+class Keys(NamedTuple):
     """The distinct keys of a page: the first block and the mean log-odds (multiples of 1 / 1024) of each.
 
     `of_blocks`: for each block the numbers of its keys, shape (2, n_blocks); -1 where it has none.
@@ -115,7 +110,8 @@ class _Keys(NamedTuple):
     of_blocks: Int32
 
 
-def _keys(blocks: Blocks, probabilities: Float64) -> _Keys:
+def keys(blocks: Blocks, probabilities: Float64) -> Keys:
+    """The keys of a page, in the order of its `contributions`."""
     shape = (len(num.KEYED), len(blocks))
     most = shape[0] * shape[1]
     key, first, log_odds = np.empty(most, np.uint64), np.empty(most, np.int32), np.empty(most, np.int64)
@@ -123,7 +119,7 @@ def _keys(blocks: Blocks, probabilities: Float64) -> _Keys:
     columns = views(blocks.class_path, blocks.letters_hash, blocks.n_letters, blocks.n_words, probabilities)
     work = views(slots(most), np.empty(shape[1]), np.empty((2, most)))
     n = kernel.contribute(*columns, KEY, *work, *views(of_blocks, key, first, log_odds))
-    return _Keys(key[:n], first[:n], log_odds[:n], of_blocks)
+    return Keys(key[:n], first[:n], log_odds[:n], of_blocks)
 
 
 FORMAT: Final = 3

@@ -11,7 +11,7 @@ name fewer. To clean a crawl use `victor clean`, where no html leaves the Python
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -20,12 +20,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from victor_spark import tables
-from victor_spark.configuration import n_bytes, names
+from victor_spark.configuration import n_bytes
 from victor_spark.errors import ConfigurationError, UsageError
 from victor_spark.spark import plan
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.records import Record
-from victor_spark.warc.shard import ALL_STATUSES
+from victor_spark.warc.shard import ALL_STATUSES, ReadOptions
 from victor_spark.worker.rows import Row, record_row, row_batches
 
 try:
@@ -42,17 +42,8 @@ def register(spark: SparkSession) -> None:
     spark.dataSource.register(WarcDataSource)
 
 
-def _statuses(text: str) -> tuple[int, ...]:
-    return ALL_STATUSES if text.strip().lower() == "all" else tuple(map(int, names(text)))
-
-
-_READING: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
-    "statuses": ("statuses", _statuses),
-    "mimetypes": ("mime_types", names),
-    "recordtypes": ("record_types", names),
-    "maxbytes": ("max_bytes", n_bytes),
-}
-"""Option (without case, as in Spark) → the field of ReadOptions, and the function that reads the text."""
+_READING: Final = {one.name.replace("_", ""): one for one in dataclasses.fields(ReadOptions)}
+"""Option (without case, as in Spark) → the field of ReadOptions, whose `setting` reads the text."""
 
 _OTHERS: Final = frozenset({"path", "paths", "baseurl", "splitbytes"})
 
@@ -91,9 +82,10 @@ class WarcReader(DataSourceReader):
             try:
                 if option == "splitbytes":
                     self._size = n_bytes(text)
-                elif option in _READING:
-                    name, convert = _READING[option]
-                    self._reading = dataclasses.replace(self._reading, **{name: convert(text)})
+                elif found := _READING.get(option):
+                    is_all = option == "statuses" and text.strip().lower() == "all"
+                    value: Any = ALL_STATUSES if is_all else found.metadata["kind"](text)
+                    self._reading = dataclasses.replace(self._reading, **{found.name: value})
             except ValueError:
                 raise UsageError(f"the option {option} can't be {text!r}") from None
 

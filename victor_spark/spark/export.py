@@ -28,7 +28,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 
-from victor_spark import tables
+from victor_spark import resources, tables
 from victor_spark.errors import OutputError, UsageError, one_line
 from victor_spark.logs import log, many
 from victor_spark.request import EXPORTS, FILE_BYTES, ExportRequest
@@ -108,7 +108,7 @@ class JsonLines:
 
     def write_table(self, table: pa.Table, **_: Any) -> None:
         """Adds a line for each row."""
-        for row in table.to_pylist():
+        for row in table.select([*_TOP, "fetch_time", *self._metadata]).to_pylist():
             line = {name: row[name] for name in _TOP} | {"date": row["fetch_time"]}
             line["metadata"] = {name: row[name] for name in self._metadata}
             text = json.dumps(line, ensure_ascii=False, default=datetime.isoformat)
@@ -136,16 +136,9 @@ class PlainText:
 
 
 def card(export: Export, n_pages: int) -> str:
-    """The dataset card for Hugging Face's hub and `datasets`, made from run.json."""
-    run, where = export.finished, export.request.where
-    versions = ", ".join(f"{name} {number}" for name, number in run["versions"].items())
-    columns = "\n".join(f"- `{one.name}`: {one.type}" for one in export.schema)
-    files = {"configs": [{"config_name": "default", "data_files": "**/*.parquet"}]}
-    return (
-        f"---\n{json.dumps(files)}\n---\n\n# Text of web pages\n\n{n_pages} pages"
-        f"{f' with {where}' if where else ''}, of {run['n_pages']} records in {run['n_shards']} shards, "
-        f"cleaned on {run['finished_at'][:10]} by {versions}.\n\n{columns}\n"
-    )
+    """The dataset card for Hugging Face's hub and `datasets`, made from run.json by card.md."""
+    facts = {"run": export.finished, "where": export.request.where, "schema": export.schema}
+    return resources.template(Path(__file__).with_name("card.md")).render(n_pages=n_pages, **facts)
 
 
 def iceberg(destination: str, export: Export) -> Sink | None:

@@ -198,7 +198,7 @@ def sums(shard: Shard, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         sites.setdefault(row[SITE], []).append(found)
         if has_examples:
             page = second_pass.page_of(row)
-            first = evidence.first_blocks(page.page.blocks, page.scores.probabilities)
+            first = evidence.keys(page.page.blocks, page.scores.probabilities).first
             known, blocks = examples.setdefault(row[SITE], {}), page.page.blocks
             for key, block in zip(found.key.view(np.int64).tolist(), first, strict=True):
                 text = blocks.text[blocks.text_start[block] : blocks.text_end[block]][: 2 * _EXAMPLE]

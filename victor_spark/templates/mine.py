@@ -62,9 +62,7 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
         reason = f"{n_pages} distinct pages of {len(texts)}, at least {settings.min_pages} are needed"
         return Mined(site, settings.view, TOO_FEW_PAGES, reason, len(texts), n_pages, 0, ())
     corpus = repeats.corpus(pages.symbols, pages.n_symbols)
-    edges = np.zeros(len(corpus.symbols), dtype=np.uint8)
-    for first, of_page in zip(corpus.first.tolist(), pages.edges, strict=True):
-        edges[first : first + len(of_page)] = of_page
+    edges = np.concatenate([np.append(of_page, np.uint8(0)) for of_page in pages.edges])
     found = repeats.repeats(corpus, edges, least_length=2, least_documents=2)
     anchors, in_pages = repeats.anchored(found)
     eligible = (in_pages >= 2) & ~repeats.republished(found, n_pages)

@@ -42,13 +42,10 @@ def corpus(documents: Sequence[Int32], n_symbols: int) -> Corpus:
     n = int(lengths.sum())
     if n > MOST_TOKENS:
         raise UsageError(f"{n} tokens do not fit one suffix array (at most {MOST_TOKENS}): mine fewer pages")
-    first = (np.cumsum(lengths) - lengths).astype(np.int32)
-    symbols = np.empty(n, dtype=np.int32)
-    for number, (begin, document) in enumerate(zip(first.tolist(), documents, strict=True)):
-        symbols[begin : begin + len(document)] = document
-        symbols[begin + len(document)] = n_symbols + number
+    ended = [np.append(document, np.int32(n_symbols + number)) for number, document in enumerate(documents)]
     owners = np.repeat(np.arange(len(documents), dtype=np.int32), lengths)
-    return Corpus(symbols, owners, first)
+    first = (np.cumsum(lengths) - lengths).astype(np.int32)
+    return Corpus(np.concatenate(ended), owners, first)
 
 
 def suffix_array(symbols: Int32) -> Int32:
