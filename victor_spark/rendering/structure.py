@@ -70,14 +70,12 @@ _ROLES: Final = {
 """The kinds of elements without a tag of their own by ARIA's role."""
 _WORD: Final = ' class="MsoListParagraph'
 _WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
-_NAMES_OF_TABLES, _NAMES_OF_ROLES, _NAMES_OF_ASIDES, _NAMES_OF_HOVERS = (
+_NAMES_OF_ROLES, _NAMES_OF_ASIDES, _NAMES_OF_HOVERS = (
     np.array([fnv1a(word) for word in words.split()], dtype=np.uint32)
-    for words in (
-        "columnheader rowgroup gridcell", "columnheader rowgroup gridcell heading listitem",
-        "footnote sidenote marginnote", "hover",
-    )
-)  # fmt: skip
+    for words in ("columnheader rowgroup gridcell heading listitem", "footnote sidenote marginnote", "hover")
+)
 """Hashes of words of class and role, of which a page with such elements has one."""
+_NAMES_OF_TABLES: Final = _NAMES_OF_ROLES[:3]
 NAMES_OF_TEXT: Final = np.concatenate([_NAMES_OF_ROLES, NAMES_OF_READERS])
 """Those that plain text depends on."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
