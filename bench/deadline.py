@@ -79,7 +79,9 @@ def _measured(chosen: Sequence[Shard]) -> tuple[list[str], bool]:
 
 def _parser(payload: bytes) -> str:
     """Which of KERNELS, LIBRARY and BEYOND makes the tree of a page."""
-    markup = canonical.with_iframes_ended(canonical.with_formulas_shown(as_utf8(payload, None)[0]))
+    markup = canonical.with_iframes_ended(
+        canonical.with_formulas_shown(canonical.with_parts_placed(as_utf8(payload, None)[0]))
+    )
     if parse(markup).html is not None or parse(canonical.with_plaintext_read(markup)).html is not None:
         return KERNELS
     return LIBRARY if beyond_budget(markup) is None else BEYOND

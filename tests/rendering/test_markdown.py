@@ -431,6 +431,10 @@ def test_words_for_screen_readers_are_left_out_of_lines_but_not_signs() -> None:
     assert md("<p>Read the <b class='sr-only lg:not-sr-only'>rules</b>") == "Read the **rules**"
     assert page.render("markdown") == "30: euros\n\nAlone"
     assert page.text == "30: euros\nAlone"
+    for name in ("visuallyhidden", "screen-reader-text", "wt-screen-reader-only", "govuk-visually-hidden"):
+        price = f"<p><del>$36</del> <span class='{name}'>Original price was: $36.</span><ins>$22</ins></p>"
+        assert md(price) == "~~$36~~ $22"
+    assert md("<p>Read <b class='not-visually-hidden'>it</b>") == "Read **it**"
 
 
 def test_a_line_with_the_language_of_the_code_below_is_left_out() -> None:
@@ -478,6 +482,9 @@ BAD = {
     "lines of code without an end": f"<div class=fragment>x\n{'<div class=line>x ' * 900}" * 20,
     "line numbers that cannot be copied": "<span style='user-select:none'>1" * 8_000,
     "words for screen readers": f'<span class="{"sr-only " * 60_000}">1</span>',
+    "many words for screen readers": "<p>a" + "<i class=screen-reader-text>x<b>y" * 8_000,
+    "names for screen readers without text": "<i class=screen-reader-text></i>" * 30_000,
+    "a long name of an element that hides": f"<p>a<a-{'a-' * 50_000} hidden>" + "<b>x</b>" * 5_000,
     "images": "<div><img src=a.png>" * 10_000 + "x",
     "items with bullets": "<ul>" + "<li>• a<li><b>1.</b> b" * 8_000 + "</ul>",
     "roles in each other": "<div role=rowgroup><div role=row><div role=cell><div role=listitem>x" * 3_000,

@@ -31,6 +31,12 @@ def test_a_row_of_a_data_table_is_a_line_with_a_tab_for_each_cell_passed() -> No
     assert text(f"<p>a</p><table>{ROWS}</table><p>b") == expected
 
 
+def test_a_row_of_a_table_that_roles_state_is_a_line_too() -> None:
+    row = "<div role=row><span role={0}>{1}</span><span role={0}>{2}</span></div>".format
+    rows = row("columnheader", "Boat", "Year"), row("cell", "Heron", 1874)
+    assert text(f"<div role=table>{''.join(rows)}</div>") == "Boat\tYear\nHeron\t1874"
+
+
 def test_a_row_with_kept_text_keeps_all_its_cells_and_a_table_of_which_a_third_is_kept_all_its_rows() -> None:
     whole = "Pier\tBoats\tDays\nNorth end\t2\tMo Tu\nSouth\t\tWe"
     assert text(f"<table>{ROWS}</table>", "2", "Pier") == whole
@@ -278,6 +284,9 @@ def test_what_is_hidden_within_a_line_is_left_out_and_hidden_paragraphs_stay_as_
     hidden = "<div style='display:none'>The second tab.</div>"
     assert text(source + hidden) == "The ferry leaves.\nThe second tab."
     assert document(source).render("markdown") == "The ferry leaves."
+    for tag in ("u", "mark", "time", "code", "cite", "q", "s", "button", "boat-name"):
+        assert text(f"<p>The <{tag} hidden>xx</{tag}>ferry leaves.</p>") == "The ferry leaves."
+    assert text("<p>The <i style='visibility: hidden'>xx</i>ferry leaves.</p>") == "The ferry leaves."
 
 
 def test_words_for_screen_readers_that_are_all_of_a_cell_stay() -> None:

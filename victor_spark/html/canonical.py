@@ -15,6 +15,7 @@ from victor_html.elements import ELEMENTS
 from victor_html.parse import beyond_budget, parse
 from victor_spark.blocks import UInt8
 from victor_spark.html.charset import as_utf8
+from victor_spark.html.streaming import with_parts_placed
 from victor_spark.kernels import source as kernel
 
 
@@ -38,7 +39,7 @@ def restored(markup: str) -> tuple[str, list[tuple[int, str]]]:
 
     With both, labels can be put into the whole page.
     """
-    encoded = with_formulas_shown(markup.encode("utf-8", "surrogatepass"))
+    encoded = with_formulas_shown(with_parts_placed(markup.encode("utf-8", "surrogatepass")))
     encoded = with_plaintext_read(with_iframes_ended(encoded))
     if (html := beyond_budget(encoded)) is not None:
         return html, []
@@ -56,7 +57,7 @@ def canonical(source: bytes | str, *, http_charset: str | None = None) -> Canoni
         charset = mixed_with = None
     else:
         markup, charset, mixed_with = as_utf8(source, http_charset)
-    stated, markup = markup, with_iframes_ended(with_formulas_shown(markup))
+    stated, markup = markup, with_iframes_ended(with_formulas_shown(with_parts_placed(markup)))
     html, elements = parse(markup)
     if html is None and (tagged := with_plaintext_read(markup)) is not markup:
         markup, html = tagged, parse(tagged).html

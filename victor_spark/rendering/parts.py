@@ -13,7 +13,7 @@ from victor_spark.html.tags import has
 from victor_spark.rendering.num import KIND
 from victor_spark.rendering.plain import has_formulas
 from victor_spark.rendering.shown import cites, has_cites, hidden_elements, powers, unselectable, visible
-from victor_spark.rendering.structure import MOST_TABLES, Structure
+from victor_spark.rendering.structure import MOST_TABLES, Structure, has_tables
 
 Span = tuple[int, int]
 """Where a part begins and ends in the html."""
@@ -32,7 +32,7 @@ def parts(blocks: Blocks, html: str) -> Parts:
     """
     spans = None if has(blocks, "q") or has_formulas(blocks, html) else _spans(blocks, html)
     if spans is not None:
-        found = _cut(blocks, html, _merged(spans))
+        found = _cut(blocks, html, spans)
         if len(found[0]) < len(html):
             return found
     return html, blocks.start, blocks.end
@@ -48,7 +48,7 @@ def _spans(blocks: Blocks, html: str) -> list[Span] | None:
     spans += unselectable(blocks, html)
     if has_cites(blocks):
         spans += ((start, end + 1) for start, end in cites(html))
-    if (blocks.td_group > 0).any():
+    if has_tables(blocks, anything):
         page = Structure(html, visible(blocks), anything)
         images, tables = (np.flatnonzero(page.s.kind == KIND[name]).tolist() for name in ("img", "table"))
         if len(tables) > MOST_TABLES or any(map(page.formula_of_image, images)):
@@ -66,25 +66,15 @@ def _data_tables(page: Structure, tables: list[int]) -> Iterator[Span]:
             yield start, start + len(page.markup(table))
 
 
-def _merged(spans: list[Span]) -> list[Span]:
-    """The spans in order, those that overlap as one."""
-    spans.sort()
-    found = spans[:1]
-    for begin, end in spans[1:]:
-        last, until = found[-1]
-        if begin <= until:
-            found[-1] = last, max(end, until)
-        else:
-            found.append((begin, end))
-    return found
-
-
 def _cut(blocks: Blocks, html: str, spans: list[Span]) -> Parts:
-    """The html of the spans."""
+    """The html of the spans, those that overlap as one."""
     if not spans:
         at = np.full(len(blocks), len(_SEPARATOR) - 1, dtype=np.int32)
         return _SEPARATOR, at, at
-    begins, ends = np.array(spans, dtype=np.int32).T
+    begins, ends = np.array(sorted(spans), dtype=np.int32).T
+    ends = np.maximum.accumulate(ends)
+    is_apart = begins[1:] > ends[:-1]
+    begins, ends = begins[np.append(True, is_apart)], ends[np.append(is_apart, True)]
     places = np.cumsum([len(_SEPARATOR), *(ends - begins + len(_SEPARATOR))], dtype=np.int32)
 
     def moved(points: Int32) -> Int32:
@@ -92,5 +82,5 @@ def _cut(blocks: Blocks, html: str, spans: list[Span]) -> Parts:
         is_inside = (part >= 0) & (points < ends[part])
         return np.where(is_inside, points - begins[part] + places[part], places[part + 1] - 1)
 
-    texts = (html[begin:end] + _SEPARATOR for begin, end in spans)
+    texts = (html[begin:end] + _SEPARATOR for begin, end in zip(begins, ends, strict=True))
     return "".join([_SEPARATOR, *texts]), moved(blocks.start), moved(blocks.end)

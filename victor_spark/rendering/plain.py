@@ -14,7 +14,7 @@ from victor_spark.html.tags import has
 from victor_spark.rendering import formulas
 from victor_spark.rendering.num import KIND
 from victor_spark.rendering.shown import assembled, shown, with_texts
-from victor_spark.rendering.structure import MARK, Structure, columns_of
+from victor_spark.rendering.structure import MARK, Structure, columns_of, has_tables
 
 
 def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
@@ -25,7 +25,7 @@ def plain_text(blocks: Blocks, kept: Bool, html: str | None = None) -> str:
     kept = kept & (blocks.text_end > blocks.text_start)  # templates may cover all of a block
     if html is not None:
         blocks, kept = shown(blocks, kept, html, plain=True)
-        if (kept & (blocks.td_group > 0)).any() or has_formulas(blocks, html):
+        if has_tables(blocks, kept) or has_formulas(blocks, html):
             page = Structure(html, blocks, kept)
             blocks = _in_rows(_with_formulas(blocks, page), page)
             kept = page.kept.view(bool)

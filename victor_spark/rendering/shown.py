@@ -12,12 +12,13 @@ from typing import Final
 
 import numpy as np
 
+from victor_html.elements import fnv1a
 from victor_spark.blocks import Blocks, Bool, first_from
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, has, inside
 from victor_spark.kernels import assemble, code_points, text_of, views
 from victor_spark.rendering.num import MOST_UP
-from victor_spark.rendering.walk import complete, in_lines, places_of
+from victor_spark.rendering.walk import complete, has_word, in_lines, places_of
 from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
@@ -41,11 +42,16 @@ _OTHER_QUOTES: Final = {
 _QUOTES: Final = {name: marks for marks, names in _OTHER_QUOTES.items() for name in names.split()}
 """Quotation marks by the language of the page, those of inner quotations last; else those of English."""
 _CITE: Final = re.compile(r"<(/?)cite(?=[ >])[^>]*>([^\W_])?")
+_FOR_READERS: Final = "visuallyhidden|screen-reader-(?:text|only)"
+"""Classes of words for screen readers that have no word of the group `hidden` of conf/words.toml."""
+NAMES_OF_READERS: Final = np.array([fnv1a("visuallyhidden"), fnv1a("reader")], dtype=np.uint32)
+"""Hashes of words of class, of which a page with such elements has one."""
 _HIDING: Final = re.compile(
-    r"<(span|a|b|i|em|strong|small|font|sup|sub|abbr|label|td|th|tr)(?= )"
-    r"(?=[^>]*>\s*([^\W\d_])?)[^>]* "
-    r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*display\s*:\s*none\b|class="mw-editsection"'
-    r'|(class="(?![^"]*not-sr-only)(?:[^"]* )?(?:sr-only|visually-?hidden|u-sronly)[ "])(?(2)|(?!)))[^>]*>',
+    r"<(span|a|b|i|em|strong|small|font|su[pb]|abbr|label|td|th|tr|u|s|mark|time|data|code|kbd|samp|cite|q|ins|del"
+    r"|button|[a-z]+-[\w-]+)(?= )(?=[^>]*>\s*([^\W\d_])?)[^>]* "
+    r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b'
+    r'|class="mw-editsection"|(class="(?![^"]*not-(?:sr|vis))(?:[^"]*[ _-])?'
+    rf'(?:sr-only|visually-?hidden|u-sronly|{_FOR_READERS})[ "])(?(2)|(?!)))[^>]*>',
     re.IGNORECASE,
 )
 _NOTE_OR_FORMULA: Final = re.compile("note|math", re.IGNORECASE)
@@ -224,9 +230,13 @@ def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int
 
     Each as its first such block, the block after it, and where its tags begin; 0 if its end is too far away.
     """
-    until = 0
+    until, hints = 0, blocks.hints[_HIDDEN]
+    if has_word(*views(blocks.name_words, NAMES_OF_READERS)):
+        named = [match.start() for match in re.finditer(_FOR_READERS, html)]
+        hints = np.append(hints, np.uint8(0))
+        hints[np.searchsorted(blocks.start, named)] = 0
     for row in in_lines(
-        *views(blocks.hints[_HIDDEN], blocks.heading_level, blocks.paragraph, blocks.td_group),
+        *views(hints, blocks.heading_level, blocks.paragraph, blocks.td_group),
         *views(blocks.text_start, blocks.points, blocks.left_out.view(np.uint8), kept.view(np.uint8)),
     ):
         at = start = int(blocks.start[row])

@@ -18,7 +18,7 @@ from victor_spark.kernels.assemble import is_wide
 from victor_spark.kernels.num import FIRST_WIDE
 from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.num import KIND, N_END, N_OP, Elements
-from victor_spark.rendering.shown import assembled
+from victor_spark.rendering.shown import NAMES_OF_READERS, assembled
 from victor_spark.rendering.walk import Walk, has_word
 
 OP: Final = {name: place for place, name in enumerate(num.OPS)}
@@ -75,6 +75,9 @@ _NAMES_OF_ROLES, _NAMES_OF_ASIDES, _NAMES_OF_HOVERS = (
     for words in ("columnheader rowgroup gridcell heading listitem", "footnote sidenote marginnote", "hover")
 )
 """Hashes of words of class and role, of which a page with such elements has one."""
+_NAMES_OF_TABLES: Final = _NAMES_OF_ROLES[:3]
+NAMES_OF_TEXT: Final = np.concatenate([_NAMES_OF_ROLES, NAMES_OF_READERS])
+"""Those that plain text depends on."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
 _NOT_IN_ITEMS: Final = frozenset(KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split())
 _MOST_OF_TOOL_BAR: Final = 40
@@ -95,9 +98,9 @@ _CALLOUTS: Final = {
 _CALLOUT_OF: Final = {word: name for name, words in _CALLOUTS.items() for word in words.split()}
 
 
-def role_words(blocks: Blocks) -> npt.NDArray[np.uint32]:
-    """A word of ARIA's roles, as a hash, if the page has one: what plain text needs of `name_words`."""
-    return _NAMES_OF_ROLES[: has_word(*views(blocks.name_words, _NAMES_OF_ROLES))]
+def has_tables(blocks: Blocks, kept: Bool) -> bool:
+    """Whether the kept text may be in tables, those that ARIA's roles state included."""
+    return bool((kept & (blocks.td_group > 0)).any() or has_word(*views(blocks.name_words, _NAMES_OF_TABLES)))
 
 
 class Structure:
@@ -153,7 +156,7 @@ class Structure:
     def _find_roles(self, rows: list[int]) -> None:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
-        has_roles = rows and len(role_words(self.blocks)) > 0
+        has_roles = rows and has_word(*views(self.blocks.name_words, _NAMES_OF_ROLES))
         for row in rows:
             tag = self.tag(row)
             name = self.attribute(row, "role") if has_roles else ""

@@ -18,7 +18,7 @@ from victor_spark.html.tags import GROUPS
 from victor_spark.preparation import handed_over
 from victor_spark.rendering.parts import parts
 from victor_spark.rendering.plain import plain_text
-from victor_spark.rendering.structure import role_words
+from victor_spark.rendering.structure import NAMES_OF_TEXT
 from victor_spark.request import FIRST_PASS, CleanRequest
 from victor_spark.roles import GROUPS_OF_HEADLINE, ROLES
 from victor_spark.sites.evidence import contributions
@@ -209,7 +209,8 @@ def _scored(page: Document, *, is_whole: bool) -> Row:
         columns["probabilities"] = probabilities
     else:
         html, columns["start"], columns["end"] = parts(blocks, html)
-        columns |= {"hints": blocks.hints[STORED_HINTS], "name_words": role_words(blocks)}
+        columns["hints"] = blocks.hints[STORED_HINTS]
+        columns["name_words"] = np.intersect1d(blocks.name_words, NAMES_OF_TEXT)
         columns["p_other"] = probabilities[:, OTHER].astype(np.float32)
         probabilities = with_other(columns["p_other"])
     return {
