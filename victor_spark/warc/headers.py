@@ -17,13 +17,15 @@ _ARC_SCHEMES: Final = (
 _HEADER_END = re.compile(rb"\n\r?\n")
 _FOLD = re.compile(r"(?<![ \t\r])(?:[ \t\r]*+\n[ \t]++)+")
 _STATUS_LINE = re.compile(rb"[\r\n]*HTTP/\d[\d.]*[ \t]*(\d{3})?[^\r\n]*", re.IGNORECASE)
-_HTTP_END = re.compile(rb"\n[ \t]*\r?\n|\r\r")
+_HTTP_END = re.compile(rb"\n[ \t\r]*+\n|\r\r(?!\n)")
 _HTTP_FIELD = re.compile(
     rb"(?i)[\r\n][ \t\v\f]*+(content-(?:type|encoding|length)|transfer-encoding)[ \t\v\f]*+:([^\r\n]*)"
 )
 _CHARSET = re.compile(r"""charset\s*=\s*+["']?\s*+([^\s"';,]+)""", re.IGNORECASE)
 _MIME = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 _DIGITS = re.compile(r"\d+")
+_YEARS: Final = range(1900, 2200)
+"""Years that a crawl may have. Programs that read the rows fail on dates in the years 1 and 9999."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,21 +202,19 @@ def charset(content_type: str | None) -> str | None:
 
 
 def fetch_time(date: str | None) -> datetime | None:
-    """A WARC-Date or ARC date in UTC: ISO 8601 of any precision, or 14 digits; None for anything else."""
+    """A WARC-Date or ARC date in UTC: ISO 8601 of any precision, or 14 digits; None for any other date."""
     if not date:
         return None
     try:
-        time = datetime.fromisoformat(date.strip())
-    except ValueError:  # the leading digits may be year, month, day, hour, minute, second, as far as they go
-        digits = "".join(_DIGITS.findall(date.partition(".")[0]))[:14]
         try:
-            return datetime.strptime(digits, "%Y%m%d%H%M%S"[: len(digits) - 2]).replace(tzinfo=UTC)
-        except ValueError:
-            return None
-    try:
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except OverflowError:
+            time = datetime.fromisoformat(date.strip())
+        except ValueError:  # the leading digits may be year, month, day, hour, minute, second
+            digits = "".join(_DIGITS.findall(date.partition(".")[0]))[:14]
+            time = datetime.strptime(digits, "%Y%m%d%H%M%S"[: len(digits) - 2]).replace(tzinfo=UTC)
+        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
+    return time if time.year in _YEARS else None
 
 
 def without_brackets(value: str | None) -> str | None:
