@@ -619,11 +619,12 @@ def test_closed_standard_streams_change_no_exit_code(html: Path, tmp_path: Path,
     for page, expected in ((html, 0), (tmp_path / "none.html", 2)):
         shell = f'exec "$@" {closed}'
         command = ["sh", "-c", shell, "sh", sys.executable, "-c", code, "clean", str(page)]
-        finished = subprocess.run(command, capture_output=True, text=True, check=False)
+        finished = subprocess.run(command, input="", capture_output=True, text=True, check=False)
         assert finished.returncode == expected
         assert (TEXT in finished.stdout) == (expected == 0 and ">&-" not in closed.split())
         assert ("no such file" in finished.stderr) == (expected == 2 and "2>&-" not in closed)
-        assert seen.read_text().count(os.devnull) >= closed.count("&-")
+        for stream, file in zip(("<&-", ">&-", "2>&-"), seen.read_text().split(), strict=True):
+            assert (file == os.devnull) == (stream in closed.split())
 
 
 LATE = """
