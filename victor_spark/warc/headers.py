@@ -10,7 +10,7 @@ from victor_spark.configuration import names
 
 MAX_HEADER: Final = 256 << 10
 """The most bytes of a record's header, and of the head of an HTTP message."""
-_ARC_2 = re.compile(rb"(.* \S+ \d{14} \S+) \d{3} \S+ \S+ \d+ \S+ (\d+)\s*")
+_ARC_LINE = re.compile(rb"(.+?) \S+ (\d{8,17}) (.*?)(?: \d{3} \S+ \S+ \d+ \S+)? (\d+)\s*")
 _ARC_SCHEMES: Final = (
     "http", "https", "ftp", "dns", "whois", "filedesc", "gopher", "news", "metadata", "warcinfo"
 )  # fmt: skip
@@ -103,11 +103,10 @@ def _warc_header(block: bytes) -> Header | None:
 def _arc_header(block: bytes) -> Header | None:
     """The one line of an ARC record, version 1 or 2, as WARC fields."""
     line, newline, _ = block.partition(b"\n")
-    second = _ARC_2.fullmatch(line)
-    parts = decoded(b"%b %b" % second.groups() if second else line).rstrip().rsplit(" ", 4)
-    if not newline or len(parts) < 5:
+    found = _ARC_LINE.fullmatch(line)
+    if not newline or found is None:
         return None
-    uri, _, date, content_type, length = parts
+    uri, date, content_type, length = map(decoded, found.groups())
     fields = {
         "warc-type": "warcinfo" if uri.startswith("filedesc:") else "response",
         "warc-target-uri": uri,
@@ -131,10 +130,10 @@ WARC: Final = Syntax(
     parse=_warc_header,
 )
 ARC: Final = Syntax(
-    start=re.compile(rb"(?:%b):[^\r\n]{0,16384} \S+ \d+\r?\n" % "|".join(_ARC_SCHEMES).encode()),
+    start=re.compile(rb"(?i)(?:%b):[^\r\n]{0,16384} \S* \d+\r?\n" % "|".join(_ARC_SCHEMES).encode()),
     search=re.compile(
         rb"(?:\A|(?<=[\r\n\x00]))[A-Za-z][A-Za-z0-9+.-]{0,20}:[^\r\n\x00]{0,8192}"
-        rb" [0-9A-Fa-f.:]{3,45} \d{14} [^ \r\n\x00]{1,256}(?: [^\r\n\x00]{1,512})? \d{1,18}\r?\n"
+        rb" [0-9A-Fa-f.:]{3,45} \d{14} [^ \r\n\x00]{0,256}(?: [^\r\n\x00]{1,512})? \d{1,18}\r?\n"
     ),
     reach=9000,
     cut_start=re.compile(
