@@ -606,6 +606,27 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
     assert process.returncode == 141
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_change_no_exit_code(html: Path, tmp_path: Path, closed: str) -> None:
+    """Schedulers and daemons may start a program without them; no other file gets their numbers."""
+    seen = tmp_path / "seen"
+    code = (
+        "import os, sys; from victor_spark import cli; cli._run_as_usual = cli._run; "
+        f"note = lambda: open({str(seen)!r}, 'w').write(' '.join(map(os.readlink, "
+        "[f'/proc/self/fd/{n}' for n in range(3)]))); "
+        "cli._run = lambda words: (note(), cli._run_as_usual(words))[1]; sys.exit(cli.main())"
+    )
+    for page, expected in ((html, 0), (tmp_path / "none.html", 2)):
+        shell = f'exec "$@" {closed}'
+        command = ["sh", "-c", shell, "sh", sys.executable, "-c", code, "clean", str(page)]
+        finished = subprocess.run(command, input="", capture_output=True, text=True, check=False)
+        assert finished.returncode == expected
+        assert (TEXT in finished.stdout) == (expected == 0 and ">&-" not in closed.split())
+        assert ("no such file" in finished.stderr) == (expected == 2 and "2>&-" not in closed)
+        for stream, file in zip(("<&-", ">&-", "2>&-"), seen.read_text().split(), strict=True):
+            assert (file == os.devnull) == (stream in closed.split())
+
+
 LATE = """
 #define _GNU_SOURCE
 #include <dlfcn.h>

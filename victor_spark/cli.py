@@ -43,10 +43,13 @@ exit codes:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; a failure is one line on stderr, without a traceback.
 
-    Without `arguments` this is the program: it reads the command line and ends the process (`_leave`).
+    Without `arguments` this is the program: it opens standard streams that are closed, and ends the process.
     """
     if arguments is not None:
         return _run(list(arguments))
+    for name in (name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None):
+        setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115 - it stays open
+        os.set_inheritable(getattr(sys, name).fileno(), True)
     codes: list[int] = []
     atexit.register(_leave, codes)  # registered first, so that it runs after all other exit handlers
     codes.append(_run(sys.argv[1:]))
@@ -123,8 +126,7 @@ def _dispatch(words: list[str]) -> int:
             raise
         logs.log(f"stopped; {command.stopped}", "warning")
         return errors.EXIT_INCOMPLETE
-    if sys.stdout is not None:
-        sys.stdout.flush()  # a failure here is an error of the command
+    sys.stdout.flush()  # a failure here is an error of the command
     return code
 
 

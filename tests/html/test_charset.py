@@ -58,7 +58,13 @@ def test_undeclared_text_is_detected(charset: str) -> None:
 
 @pytest.mark.parametrize(
     ("mark", "codec"),
-    [(codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")],
+    [
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+        (codecs.BOM_UTF32_LE, "utf-32-le"),
+        (codecs.BOM_UTF32_BE, "utf-32-be"),
+    ],
 )
 def test_a_bom_wins_over_header_and_meta(mark: bytes, codec: str) -> None:
     source = mark + page(CZECH, "windows-1252").encode(codec)

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark import file_systems
 from tests.spark.crawl import Victor, rows, tree
+from tests.warc.making import page
 from victor_spark.spark.files import HadoopFiles, LocalFiles
 
 pytestmark = pytest.mark.spark
@@ -78,6 +79,24 @@ def test_a_run_that_was_killed_before_its_end_finishes(done: Path, crawl: Path, 
     assert "already done" not in outcome.lines[0]
     assert rows(done) == expected
     assert not (done / "_run" / "staged").exists()
+
+
+def test_a_run_that_writes_into_the_folder_of_its_pages_finishes(
+    spark: SparkSession, tmp_path: Path, victor: Victor
+) -> None:
+    assert spark
+    for number in range(2):
+        (tmp_path / f"{number}.html").write_bytes(page(number))
+    out = tmp_path / "out"
+    assert victor("clean", tmp_path, "--output", out).code == 0
+    expected = rows(out)
+    (out / "_run" / "run.json").unlink()
+    shutil.rmtree(out / "_run" / "ledger")
+    for lines_of in ("pages in", "already done"):
+        outcome = victor("clean", tmp_path, "--output", out)
+        assert outcome.code == 0
+        assert any(lines_of in line for line in outcome.lines)
+        assert rows(out) == expected
 
 
 def test_a_run_that_died_before_its_config_was_written_starts_over(

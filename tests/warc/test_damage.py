@@ -1,6 +1,7 @@
 """Damage costs only the records it hits; it is always reported, and reading continues after it."""
 
 import gzip
+import io
 import struct
 import zlib
 from pathlib import Path
@@ -15,8 +16,8 @@ from tests.warc.conftest import Reading
 from victor_spark.errors import ShardError
 from victor_spark.warc.reading import read
 from victor_spark.warc.records import Record
-from victor_spark.warc.shard import Shard
-from victor_spark.warc.source import Member
+from victor_spark.warc.shard import Attempt, Shard
+from victor_spark.warc.source import Member, Source
 
 N = 9
 MAGIC = 4
@@ -240,7 +241,7 @@ def test_a_damaged_first_record_does_not_hide_the_others(reading: Reading) -> No
         assert corrupt(records) == [(0, len(parts[0]))]
 
 
-@pytest.mark.parametrize("length", [-5, 0, 40, 300, 1200, 1500, 4000, 10**9, 10**30])
+@pytest.mark.parametrize("length", [-5, 0, 40, 300, 1200, 1500, 4000, 10**9, 10**18 - 1, 10**30])
 @pytest.mark.parametrize("packing", ["plain", "gzip"])
 def test_a_wrong_content_length_costs_no_other_record(reading: Reading, packing: str, length: int) -> None:
     records = list(RECORDS)
@@ -355,6 +356,34 @@ def test_gzip_magic_within_a_corrupt_member_is_no_record(reading: Reading) -> No
     parts = making.members(RECORDS, "gzip")
     parts[4] = parts[4][:100] + b"\x1f\x8b\x08\x00" + gzip.compress(b"no record") + parts[4][140:]
     assert_all_but(reading(b"".join(parts)), parts, 4)
+
+
+def test_reading_beyond_the_end_of_a_file_is_no_progress(tmp_path: Path) -> None:
+    """Bytes read after a position that a record claims, far behind the file's end, still count."""
+    records = list(RECORDS)
+    block = making.http(making.page(1)) + b"x" * (3 << 20)
+    records[1] = making.warc(block, number=1, length=10**12)
+    path = tmp_path / "made.warc"
+    path.write_bytes(b"".join(records))
+    n_read: list[int] = []
+    found = read(Shard(str(path), path.stat().st_size, "warc"), attempt=Attempt(progress=n_read.append))
+    assert numbers(list(found)) == list(range(N))
+    assert len(block) < sum(n_read) <= path.stat().st_size
+
+
+def test_a_dictionary_of_any_declared_length_is_read_up_to_a_limit() -> None:
+    """The length of a dictionary frame is data like any other, and the rest of the shard may be long."""
+
+    class Watched(io.BytesIO):
+        longest = 0
+
+        def read(self, n: int | None = -1) -> bytes:
+            self.longest = max(self.longest, n or 0)
+            return super().read(n)
+
+    file = Watched(struct.pack("<II", 0x184D2A5D, 0xFFFFFFFF) + bytes(70 << 20))
+    Source(file)
+    assert 0 < file.longest <= 64 << 20
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -24,6 +24,9 @@ from victor_spark.warc import headers
         ("20241301", None),
         ("yesterday", None),
         ("0000", None),
+        ("0001-01-01T00:00:00Z", None),
+        ("9999-12-31T23:59:59Z", None),
+        ("00010101000000", None),
         ("", None),
         (None, None),
     ],
@@ -59,6 +62,14 @@ def test_an_empty_line_of_any_form_ends_a_head(end: bytes) -> None:
     head = headers.http_head(whole + b"Content-Type: c/d\r\n\r\n")
     assert head is not None
     assert (head.content_type, head.length, head.complete) == ("a/b", len(whole), True)
+
+
+def test_lines_that_end_in_two_carriage_returns_do_not_end_a_head() -> None:
+    whole = b"HTTP/1.1 200 OK\r\r\nContent-Type: a/b\r\r\nContent-Encoding: gzip\r\r\n\r\r\n"
+    head = headers.http_head(whole + b"body")
+    assert head is not None
+    assert (head.content_type, head.content_encodings) == ("a/b", ("gzip",))
+    assert (head.length, head.complete) == (len(whole), True)
 
 
 def test_encodings_of_several_lines_stack() -> None:

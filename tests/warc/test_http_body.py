@@ -66,6 +66,11 @@ def test_chunk_heads_may_have_extensions_and_bare_newlines() -> None:
     assert decoded(raw, transfer=("chunked",)) == http_body.Body(b"<html></html>")
 
 
+def test_the_length_of_a_chunk_may_begin_with_any_number_of_zeros() -> None:
+    raw = b"%020x\r\n<html>\r\n%0300x\r\n</html>\r\n%020x\r\n\r\n" % (6, 7, 0)
+    assert decoded(raw, transfer=("chunked",)) == http_body.Body(b"<html></html>")
+
+
 @pytest.mark.parametrize("encoding", sorted(PACKERS))
 def test_a_stale_content_encoding_leaves_a_plain_body_alone(encoding: str) -> None:
     assert decoded(PAGE, encoding) == http_body.Body(PAGE)

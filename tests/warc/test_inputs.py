@@ -12,7 +12,7 @@ import pytest
 
 from tests.warc import making
 from victor_spark.errors import InputError, ShardError
-from victor_spark.warc.inputs import resolve
+from victor_spark.warc.inputs import _located, resolve
 from victor_spark.warc.reading import read
 from victor_spark.warc.shard import Shard
 
@@ -339,6 +339,29 @@ def test_odd_entries_are_skipped_with_a_line(
     expected = {f"skipped {path}: {why}" for path, why in odd.items() if "/b/pipe" not in path or pipe}
     assert set(lines) == expected
     assert len(lines) == len(expected)
+
+
+@pytest.mark.parametrize("argument", ["", "*", "**", "**/*.html"])
+def test_the_output_of_a_run_beside_pages_is_no_input(
+    tmp_path: Path, argument: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A run writes OUT into the folder of its pages; the same command has to find the same pages again."""
+    page = tmp_path / "page.html"
+    page.write_bytes(making.page(1))
+    for name in ("_run/config.json", "_run/report.html", "_run/manifest.parquet", "pages/a.parquet"):
+        (tmp_path / "out" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "out" / name).write_bytes(making.page(2))
+    assert paths(tmp_path / argument) == [str(page)]
+    assert {record.getMessage() for record in caplog.records} == {
+        f"skipped {tmp_path}/out: the output of a run"
+    }
+
+
+def test_lines_of_a_list_in_the_root_folder_belong_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os.path, "lexists", {"/1.warc.gz", "crawl/1.warc.gz"}.__contains__)
+    assert _located("1.warc.gz", "/warc.paths", None) == "/1.warc.gz"
+    assert _located("1.warc.gz", "crawl/warc.paths", None) == "crawl/1.warc.gz"
+    assert _located("2.warc.gz", "warc.paths", None) == "2.warc.gz"
 
 
 def test_odd_entries_named_directly_are_errors(crawl: Path, odd: dict[str, str]) -> None:

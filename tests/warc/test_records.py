@@ -51,6 +51,28 @@ def test_arc_records_come_with_their_offsets_and_lengths(reading: Reading, packi
     assert records[2].fetch_time == datetime(2024, 2, 29, 12, 34, 56, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    ("url", "content_type"),
+    [
+        ("http://site.example/1", "text/html; charset=utf-8"),
+        ("http://site.example/1", ""),
+        ("http://site.example/1 2", "text/html; x"),
+        ("HTTP://site.example/1", "text/html"),
+        ("http://site.example/1", "text/html 200 - - 12345678 made.arc"),  # version 2
+        ("http://site.example/1", "text/html; x 200 - - 12345678 made.arc"),
+    ],
+)
+def test_types_of_arc_records_may_have_parameters_or_be_missing(
+    reading: Reading, url: str, content_type: str
+) -> None:
+    block = making.http(making.page(1))
+    line = f"{url} 192.0.2.1 20240229123456 {content_type} {len(block)}\n".encode()
+    raw = [making.arc_head(), making.arc(block, 0), line + block + b"\n", making.arc(block, 2)]
+    _, record, _ = reading(making.shard(raw, "plain").content, "made.arc")
+    assert (record.url, record.payload) == (url, making.page(1))
+    assert record.fetch_time == datetime(2024, 2, 29, 12, 34, 56, tzinfo=UTC)
+
+
 def test_a_record_carries_the_values_of_its_headers(reading: Reading, tmp_path: Path) -> None:
     record = one(
         reading,

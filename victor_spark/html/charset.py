@@ -13,6 +13,8 @@ from victor_spark.scripts import BROWSER_CODECS, characters
 
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
@@ -208,8 +210,5 @@ def _codec(label: str) -> str | None:
 
 def name(codec: str) -> str:
     """A codec as the web spells it: windows-1250, iso-8859-2, euc-jp."""
-    if codec in _NAMES:
-        return _NAMES[codec]
-    if codec.startswith("cp125"):
-        return "windows-" + codec.removeprefix("cp")
-    return codec.replace("iso8859", "iso-8859").replace("iso2022", "iso-2022").replace("_", "-")
+    spelled = codec.replace("iso8859", "iso-8859").replace("iso2022", "iso-2022").replace("_", "-")
+    return _NAMES.get(codec, spelled.replace("cp125", "windows-125"))

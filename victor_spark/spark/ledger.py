@@ -24,9 +24,10 @@ from victor_spark.spark import plan, report
 from victor_spark.spark.files import Files, address, output_errors
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.run_record import Counts, Entry
+from victor_spark.warc import storage
 
 PAGES: Final = "pages"
-CONFIG: Final = "_run/config.json"
+CONFIG: Final = storage.CONFIG_OF_RUN
 MANIFEST: Final = "_run/manifest.parquet"
 PLAN: Final = "_run/plan.json"
 RUN: Final = "_run/run.json"

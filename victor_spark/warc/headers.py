@@ -10,20 +10,22 @@ from victor_spark.configuration import names
 
 MAX_HEADER: Final = 256 << 10
 """The most bytes of a record's header, and of the head of an HTTP message."""
-_ARC_2 = re.compile(rb"(.* \S+ \d{14} \S+) \d{3} \S+ \S+ \d+ \S+ (\d+)\s*")
+_ARC_LINE = re.compile(rb"(.+?) \S+ (\d{8,17}) (.*?)(?: \d{3} \S+ \S+ \d+ \S+)? (\d+)\s*")
 _ARC_SCHEMES: Final = (
     "http", "https", "ftp", "dns", "whois", "filedesc", "gopher", "news", "metadata", "warcinfo"
 )  # fmt: skip
 _HEADER_END = re.compile(rb"\n\r?\n")
 _FOLD = re.compile(r"(?<![ \t\r])(?:[ \t\r]*+\n[ \t]++)+")
 _STATUS_LINE = re.compile(rb"[\r\n]*HTTP/\d[\d.]*[ \t]*(\d{3})?[^\r\n]*", re.IGNORECASE)
-_HTTP_END = re.compile(rb"\n[ \t]*\r?\n|\r\r")
+_HTTP_END = re.compile(rb"\n[ \t\r]*+\n|\r\r(?!\n)")
 _HTTP_FIELD = re.compile(
     rb"(?i)[\r\n][ \t\v\f]*+(content-(?:type|encoding|length)|transfer-encoding)[ \t\v\f]*+:([^\r\n]*)"
 )
 _CHARSET = re.compile(r"""charset\s*=\s*+["']?\s*+([^\s"';,]+)""", re.IGNORECASE)
 _MIME = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 _DIGITS = re.compile(r"\d+")
+_YEARS: Final = range(1900, 2200)
+"""Years that a crawl may have. Programs that read the rows fail on dates in the years 1 and 9999."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +103,10 @@ def _warc_header(block: bytes) -> Header | None:
 def _arc_header(block: bytes) -> Header | None:
     """The one line of an ARC record, version 1 or 2, as WARC fields."""
     line, newline, _ = block.partition(b"\n")
-    second = _ARC_2.fullmatch(line)
-    parts = decoded(b"%b %b" % second.groups() if second else line).rstrip().rsplit(" ", 4)
-    if not newline or len(parts) < 5:
+    found = _ARC_LINE.fullmatch(line)
+    if not newline or found is None:
         return None
-    uri, _, date, content_type, length = parts
+    uri, date, content_type, length = map(decoded, found.groups())
     fields = {
         "warc-type": "warcinfo" if uri.startswith("filedesc:") else "response",
         "warc-target-uri": uri,
@@ -129,10 +130,10 @@ WARC: Final = Syntax(
     parse=_warc_header,
 )
 ARC: Final = Syntax(
-    start=re.compile(rb"(?:%b):[^\r\n]{0,16384} \S+ \d+\r?\n" % "|".join(_ARC_SCHEMES).encode()),
+    start=re.compile(rb"(?i)(?:%b):[^\r\n]{0,16384} \S* \d+\r?\n" % "|".join(_ARC_SCHEMES).encode()),
     search=re.compile(
         rb"(?:\A|(?<=[\r\n\x00]))[A-Za-z][A-Za-z0-9+.-]{0,20}:[^\r\n\x00]{0,8192}"
-        rb" [0-9A-Fa-f.:]{3,45} \d{14} [^ \r\n\x00]{1,256}(?: [^\r\n\x00]{1,512})? \d{1,18}\r?\n"
+        rb" [0-9A-Fa-f.:]{3,45} \d{14} [^ \r\n\x00]{0,256}(?: [^\r\n\x00]{1,512})? \d{1,18}\r?\n"
     ),
     reach=9000,
     cut_start=re.compile(
@@ -200,21 +201,19 @@ def charset(content_type: str | None) -> str | None:
 
 
 def fetch_time(date: str | None) -> datetime | None:
-    """A WARC-Date or ARC date in UTC: ISO 8601 of any precision, or 14 digits; None for anything else."""
+    """A WARC-Date or ARC date in UTC: ISO 8601 of any precision, or 14 digits; None for any other date."""
     if not date:
         return None
     try:
-        time = datetime.fromisoformat(date.strip())
-    except ValueError:  # the leading digits may be year, month, day, hour, minute, second, as far as they go
-        digits = "".join(_DIGITS.findall(date.partition(".")[0]))[:14]
         try:
-            return datetime.strptime(digits, "%Y%m%d%H%M%S"[: len(digits) - 2]).replace(tzinfo=UTC)
-        except ValueError:
-            return None
-    try:
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except OverflowError:
+            time = datetime.fromisoformat(date.strip())
+        except ValueError:  # the leading digits may be year, month, day, hour, minute, second
+            digits = "".join(_DIGITS.findall(date.partition(".")[0]))[:14]
+            time = datetime.strptime(digits, "%Y%m%d%H%M%S"[: len(digits) - 2]).replace(tzinfo=UTC)
+        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
+    return time if time.year in _YEARS else None
 
 
 def without_brackets(value: str | None) -> str | None:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from victor_spark.warc import compression, file_types
 from victor_spark.warc.compression import GZIP_MAGIC, Encoding
 
-_CHUNK_HEAD = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
+_CHUNK_HEAD = re.compile(rb"[ \t]*0*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 _MAX_DECLARED: Final = 4
 _MAX_UNDECLARED: Final = 3  # gzip layers that no header announces
 

@@ -193,7 +193,6 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
 
 
 def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
-
     def located(name: str, table: str) -> str:
         return storage.absolute(_local(_located(name, table, base_url)))
 
@@ -251,8 +250,7 @@ def _is_list(path: str, head: bytes, base_url: str | None) -> bool:
 
     Such a line is a URL, an existing path, or looks like the path of an input.
     """
-    start = unpacked(head).decode("utf-8-sig", "surrogateescape")
-    entries = _entries(start.split("\n")[:_N_LINES_TRIED])
+    entries = _entries(unpacked(head).decode("utf-8-sig", "surrogateescape").split("\n")[:_N_LINES_TRIED])
     n_named = 0
     for _, line in entries:
         target = _located(line, path, base_url)
@@ -274,7 +272,6 @@ def _located(line: str, manifest: str, base_url: str | None) -> str:
         return base_url.rstrip("/") + "/" + line.removeprefix("./")
     if storage.scheme(manifest) in ("http", "https"):
         return urljoin(manifest, line)
-    folder = manifest.rpartition("/")[0]
-    beside = f"{folder}/{line}" if folder else line
+    beside = manifest[: manifest.rfind("/") + 1] + line
     is_there = storage.scheme(manifest) is not None or os.path.lexists(beside) or glob.has_magic(line)
     return beside if is_there else line

@@ -164,8 +164,7 @@ def _found(archive: Archive, shard: Shard) -> Iterator[Found]:
         position, end = _owned(archive, shard)
     else:
         steps = _skipping(archive, skip)
-        is_ours = skip.place.start >= shard.start
-        position = (yield from steps) if is_ours else _exhausted(steps)[1]
+        position = (yield from steps) if skip.place.start >= shard.start else _exhausted(steps)[1]
         if position < shard.start:
             position = _walk(archive, position, shard.start)[1]
         end = archive.source.size

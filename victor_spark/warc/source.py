@@ -40,12 +40,12 @@ class Source:
     def read_at(self, position: int, n: int) -> bytes:
         """`n` bytes from `position`, fewer at the end, which `size` sets."""
         try:
-            self._file.seek(position)
+            self._file.seek(min(position, self.size))  # no file system can seek to any position
             part = self._file.read(max(min(n, self.size - position), 0))
         except Exception as error:
             raise SourceError(str(error)) from error
         end = position + len(part)
-        if end > self._furthest:
+        if part and end > self._furthest:
             self._progress(min(end - self._furthest, len(part)))
             self._furthest = end
         return part
@@ -67,7 +67,7 @@ class Source:
         head = self.read_at(0, 8) if self.compression == "zstd" else b""
         if not head.startswith(compression.ZSTD_DICTIONARY_MAGIC) or len(head) < 8:
             return None
-        content = self.read_at(8, struct.unpack_from("<I", head, 4)[0])
+        content = self.read_at(8, min(struct.unpack_from("<I", head, 4)[0], _LONGEST_DICTIONARY))
         if not content.startswith(compression.ZSTD_MAGIC):
             return content
         found = compression.inflated_bytes(content, "zstd", _LONGEST_DICTIONARY)

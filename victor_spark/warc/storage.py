@@ -28,6 +28,7 @@ _SPECIAL: Final = {
     stat.S_IFCHR: "device",
     stat.S_IFBLK: "device",
 }
+CONFIG_OF_RUN: Final = "_run/config.json"  # below a folder that is the output of a run
 _VERSIONS: Final = ("ETag", "etag", "LastModified", "mtime", "modification_time", "modificationTime")
 """The names that file systems use for the version of a file, or for the time of its last change."""
 
@@ -130,7 +131,8 @@ def unusable(path: str) -> str | None:
         return f"a {kind}, not a regular file"
     if os.path.islink(path) and Path(path).parent.resolve().is_relative_to(os.path.realpath(path)):
         return "a link to a folder around it"
-    return None if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
+    found = "the output of a run" if os.path.exists(os.path.join(path, CONFIG_OF_RUN)) else None
+    return found if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
 
 
 def printable(path: str) -> str:
@@ -177,7 +179,7 @@ def _walked(top: str) -> Iterator[tuple[str, list[str]]]:
         _log_skipped(error.filename, one_line(error))
 
     for folder, folders, names in os.walk(top, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = [name for name in folders if name[0] != "." and _is_usable(os.path.join(folder, name))]
         for path in filter(os.path.islink, (os.path.join(folder, name) for name in folders)):
             _log_skipped(path, "a link to a folder, not followed")
         yield folder, names
