@@ -1,20 +1,20 @@
 """Parts of a page that React sends after the rest of it, put where a script puts them."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from typing import Final
 
 from victor_spark.kernels import source as kernel
 
-_PART: Final = memoryview(b'<div hidden id="S:')
-_TOKEN: Final = re.compile(
-    rb'<div hidden id="(S:[^"<>]*)">|<div\b|(</div\b[^<>]*>)|<template id="([BP]:[^"<>]*)"></template>'
-    rb"|<!--(/?)\$[?!~]?-->|<!--.*?(?:-->|\Z)|<script\b.*?(?:</script|\Z)",
-    re.DOTALL,
-)
-"""A part; another `div`; the end of one; a place; where what a part replaces begins or ends; text to skip."""
+_PART: Final = re.compile(rb'<div hidden id="(S:[^"<>]*)">')
+_PLACE: Final = re.compile(rb'<template id="([BP]:[^"<>]*)"></template>')
+_LIMIT: Final = re.compile(rb"<!--(/?)\$[?!~]?-->")
+"""Where what a part replaces begins or ends."""
 _MOVE: Final = re.compile(rb'\$R[CRS]\("([BPS]:[^"]*)","([BPS]:[^"]*)"')
 """A call of the script that moves a part to a place."""
+_SCRIPT: Final = re.compile(b"<script")
+_END: Final = b"</div>"
 
 
 def with_parts_placed(markup: bytes) -> bytes:
@@ -22,16 +22,16 @@ def with_parts_placed(markup: bytes) -> bytes:
 
     A part for `B:…` replaces all up to the end of `<!--$?--><template id="B:1"></template>Loading<!--/$-->`.
     """
-    if kernel.find(memoryview(markup), _PART, _PART.nbytes - 2, 0) < 0:
+    if kernel.find(memoryview(markup), memoryview(b'<div hidden id="S:'), 16, 0) < 0:
         return markup
-    parts, places = _found(markup)
+    moves = list(_found(_MOVE, b"$R", markup))
+    places, parts = _places(markup), _parts(markup, moves)
     cuts: dict[int, tuple[int, int, int]] = {}  # of each: its end, and the markup that stands there instead
-    for move in _MOVE.findall(markup):
-        place, part = sorted(move)
+    for place, part in (sorted(move.groups()) for move in moves):
         if place in places and part in parts:
-            (begin, after), (start, inner, end, stop) = places[place], parts[part]
+            (begin, after), (start, inner, stop) = places[place], parts[part]
             if after <= start and start not in cuts:
-                cuts[begin], cuts[start] = (after, inner, end), (stop, stop, stop)
+                cuts[begin], cuts[start] = (after, inner, stop - len(_END)), (stop, stop, stop)
     begins, spans, pieces = sorted(cuts), [(0, len(markup))], []
     while spans:
         at, until = spans.pop()
@@ -44,26 +44,46 @@ def with_parts_placed(markup: bytes) -> bytes:
     return b"".join(pieces)
 
 
-def _found(markup: bytes) -> tuple[dict[bytes, tuple[int, int, int, int]], dict[bytes, tuple[int, int]]]:
-    """The parts (where each begins, its content does, that ends, it ends), and the places."""
-    parts: dict[bytes, tuple[int, int, int, int]] = {}
-    places: dict[bytes, tuple[int, int]] = {}
-    opened: list[tuple[bytes | None, int, int]] = []
-    replaced: list[bytes | None] = []  # the place after each `<!--$?-->` without an end so far
-    for token in _TOKEN.finditer(markup):
-        part, end, place, limit = token.groups()
-        if token[0].startswith(b"<div"):
-            opened.append((part, *token.span()))
-        elif end and opened:
-            name, start, inner = opened.pop()
-            if name:
-                parts[name] = start, inner, token.start(), token.end()
-        elif place:
-            places[place] = token.span()
-            if replaced and place.startswith(b"B"):
-                replaced[-1] = place
-        elif limit == b"":
-            replaced.append(None)
-        elif limit and replaced and (name := replaced.pop()):
-            places[name] = places[name][0], token.start()
-    return parts, places
+def _found(pattern: re.Pattern[bytes], begin: bytes, markup: bytes) -> Iterator[re.Match[bytes]]:
+    """The matches of a pattern that all begin in one way: to search for that is faster."""
+    at = markup.find(begin)
+    while at >= 0:
+        if (match := pattern.match(markup, at)) is not None:
+            yield match
+        at = markup.find(begin, at + 1)
+
+
+def _places(markup: bytes) -> dict[bytes, tuple[int, int]]:
+    """Where the places begin and end: those for `B:…` with what is shown until the part is there."""
+    ends: dict[int, int] = {}  # the place after each `<!--$?-->`: where its `<!--/$-->` begins
+    opened: list[int] = []
+    for limit in _found(_LIMIT, b"<!--", markup):
+        if not limit[1]:
+            opened.append(limit.end())
+        elif opened:
+            ends[opened.pop()] = limit.start()
+    return {
+        place[1]: (begin, ends.get(begin, end) if place[1].startswith(b"B") else end)
+        for place in _found(_PLACE, b"<template id=", markup)
+        for begin, end in (place.span(),)
+    }
+
+
+def _parts(markup: bytes, moves: list[re.Match[bytes]]) -> dict[bytes, tuple[int, int, int]]:
+    """Where the parts begin, their content does, and they end: before the next part, or a script that moves.
+
+    There may be other scripts between.
+    """
+    tags = list(_found(_PART, b"<div hidden", markup))
+    scripts = [script.start() for script in _found(_SCRIPT, b"<script", markup)]
+    stops = {tag.start() for tag in tags}
+    stops |= {scripts[row - 1] for move in moves if (row := bisect_left(scripts, move.start()))}
+    in_order = [*sorted(stops), 0]
+    parts: dict[bytes, tuple[int, int, int]] = {}
+    for tag in tags:
+        stop = in_order[bisect_right(in_order, tag.start(), 0, len(stops))]
+        while markup.endswith(b"</script>", tag.end(), stop):
+            stop = scripts[bisect_left(scripts, stop) - 1]
+        if markup.endswith(_END, tag.end(), stop):
+            parts[tag[1]] = *tag.span(), stop
+    return parts
