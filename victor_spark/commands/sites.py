@@ -92,6 +92,8 @@ def show(arguments: argparse.Namespace) -> int:
         with resources.written(Path(arguments.html)), open(arguments.html, "w", encoding="utf-8") as file:
             file.writelines(_page(title, list(shown), arguments.limit))
         return EXIT_DONE
+    if arguments.site:
+        print("P: probability of content, %: share of the pages; +: kept, -: dropped, =: repeated text")
     for site in shown:
         if arguments.site is None:
             print(f"{site.n_pages:>9,} pages {_n_layouts(site)}  {printable(site.name)}")

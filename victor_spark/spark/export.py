@@ -68,9 +68,8 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
     """A new folder. On a disk it appears whole; in a store, `_SUCCESS` is last. It names the export."""
     check_outside(destination, export.request.output)
     there, request = files_at(destination), export.request
-    record = {"run": export.run, **{name: getattr(request, name) for name in ("to", "where", "unique")}}
-    record["partition_by"] = list(request.partition_by)
-    finished = ledger.dumped(record)
+    options = {name: getattr(request, name) for name in ("to", "where", "unique", "partition_by")}
+    finished = ledger.dumped({"run": export.run, **options})
     if there.read("_SUCCESS") == finished:
         return None
     if there.is_file() or there.names():
