@@ -44,7 +44,7 @@ examples:
 _HEAD: Final = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: auto; color-scheme: light dark; }
+html { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: auto; color-scheme: light dark; }
 div { display: flex; gap: 1rem; border-left: .4rem solid #9aa5ae; padding: .15rem .7rem; }
 div.kept { border-color: #3f8f5f; background: #3f8f5f22; }
 small { white-space: nowrap; } bdi { flex: 1; min-width: 0; overflow-wrap: anywhere; }

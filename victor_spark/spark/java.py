@@ -50,6 +50,7 @@ def check_classic() -> None:
 
 def check_versions() -> None:
     """ConfigurationError if this Spark is too old or Connect; a line if it doesn't support this Python."""
+    import pandas as pd  # noqa: F401 - Spark's Arrow functions need it, and would fail in a task
     import pyspark  # whose Java is found without it
 
     check_classic()
