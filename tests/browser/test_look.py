@@ -53,7 +53,9 @@ def test_blocks_have_colours_and_reasons(window: Page) -> None:
 
 def test_keys_go_from_block_to_block_before_the_page_is_clicked(window: Page) -> None:
     """Not while something is typed or chosen."""
-    why = window.frame_locator("#frame").locator("#victor-why")
+    frame = window.frame_locator("#frame")
+    why = frame.locator("#victor-why")
+    expect(frame.locator("v-b.victor-text").first).to_be_visible()  # its script has run
     window.keyboard.press("j")
     expect(why).to_contain_text("Block 0:")
     window.get_by_role("tab").first.click()
