@@ -356,9 +356,16 @@ def test_quiet_leaves_out_progress_but_not_warnings(html: Path, tmp_path: Path) 
         lines.append(messages(err))
     assert lines[1] == []
     assert any(line.startswith("victor: reading: 1/1") for line in lines[0])
+    code, _, err = victor("clean", html, "--output", tmp_path / "out", "--quiet", "--log-format", "json")
+    assert (code, err) == (0, ""), "the tasks of Spark are quiet too"
     html.write_text("<html><body><div></div></body></html>")
     _, _, err = victor("clean", html, "--quiet")
     assert "page.html: empty" in err
+
+
+@pytest.mark.parametrize(("n", "rate"), [(3, "0.3/s"), (124, "12.4/s"), (65540, "6,550/s")])
+def test_a_rate_is_a_number_without_an_exponent(n: int, rate: str) -> None:
+    assert rate in logs.counted("reading", n, 0, 10.0)
 
 
 def test_a_line_of_the_log_holds_no_control_characters_and_no_colours(

@@ -108,6 +108,17 @@ def test_a_missing_extra_and_wrong_arguments_are_one_line(arguments: list[str], 
     assert refused.stderr.count("\n") == 1
 
 
+def test_a_spark_without_pandas_is_one_line_before_it_starts(root: Path, tmp_path: Path) -> None:
+    """As where pyspark was there, and only the base installation was added."""
+    refused = without(
+        {"pandas"}, "clean", root / "sample" / "crawl-00000.warc.gz", "--output", tmp_path / "out"
+    )
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.splitlines()[-1] == (
+        "victor: error: pandas is not installed: pip install 'victor-spark[spark]'"
+    )
+
+
 @pytest.mark.parametrize("package", EXTRAS)
 def test_the_named_extra_installs_the_package(package: str, project: dict[str, Any]) -> None:
     optional = project["optional-dependencies"]

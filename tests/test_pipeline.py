@@ -5,10 +5,11 @@ import gzip
 import inspect
 import json
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,16 @@ def test_a_cleaner_made_once_gives_the_same_documents_also_in_another_process() 
 def test_a_wrong_option_is_a_value_error_before_the_first_page(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
         victor_spark.load(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("prefers", "did you mean prefer?"), ("language", "languages?"), ("favor", "choose from cleaner, ")],
+)
+def test_an_unknown_option_is_a_type_error_that_names_the_options(name: str, hint: str) -> None:
+    for function in (victor_spark.load, partial(victor_spark.clean, ARTICLE)):
+        with pytest.raises(TypeError, match=f"^unexpected keyword argument '{name}' \\(.*{re.escape(hint)}"):
+            function(**{name: "x"})
 
 
 @pytest.mark.parametrize("wrong", [b"x", [5], ("cs", 3), object()])

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from inspect import signature
 from typing import TYPE_CHECKING, ParamSpec, Protocol
 
+from victor_spark.errors import choices
 from victor_spark.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def _of_settings(settings: Callable[P, Settings]) -> tuple[Callable[P, "PageClea
         """
         from victor_spark import pipeline
 
+        if unknown := sorted(named.keys() - known.keys()):
+            raise TypeError(f"unexpected keyword argument {unknown[0]!r}{choices(unknown[0], known)}")
         return pipeline.PageCleaner(settings(*options, **named))
 
     def clean(html: bytes | str, url: str | None = None, *options: P.args, **named: P.kwargs) -> "Document":
@@ -54,9 +57,9 @@ def _of_settings(settings: Callable[P, Settings]) -> tuple[Callable[P, "PageClea
         """
         return load(*options, **named)(html, url)
 
-    of_settings = [*signature(settings).parameters.values()]
+    known = signature(settings).parameters
     of_page = [*signature(clean).parameters.values()][:2]
-    for function, parameters in ((load, of_settings), (clean, of_page + of_settings)):
+    for function, parameters in ((load, [*known.values()]), (clean, [*of_page, *known.values()])):
         vars(function)["__signature__"] = signature(function).replace(parameters=parameters)
         function.__qualname__ = function.__name__
     return load, clean

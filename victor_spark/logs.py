@@ -133,7 +133,7 @@ def reporter(label: str, n: int) -> Report:
 
 def counted(label: str, done: int, n: int, seconds: float) -> str:
     """The line of `track`: how many are done, in which time, at which rate, and the time that is left."""
-    rate = f", {done / seconds:.3g}/s" if done and seconds >= 1 else ""
+    rate = f", {float(f'{done / seconds:.3g}'):,g}/s" if done and seconds >= 1 else ""
     left = f", about {clock(seconds / done * (n - done))} left" if 0 < done < n else ""
     return f"{label}: {done}{f'/{n}' if n else ''}, {clock(seconds)}{rate}{left}"
 

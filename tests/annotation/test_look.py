@@ -47,7 +47,7 @@ def test_a_page_is_shown_in_all_forms_with_metadata_and_their_sources(
     assert SENTENCE in seen["text"]
     assert SENTENCE in seen["markdown"]
     assert f"<p>{SENTENCE}" in seen["html"]
-    assert {"name": "title", "value": "Boats", "source": "h1"} in seen["metadata"]
+    assert ["title", "Boats", "h1"] in seen["metadata"]
     assert '"blocks"' in seen["json"]
     assert seen["verdict"].startswith("ok, ")
 

@@ -51,6 +51,21 @@ def test_blocks_have_colours_and_reasons(window: Page) -> None:
     expect(frame.locator("v-b.victor-other", has_text="Home")).to_be_visible()
 
 
+def test_keys_go_from_block_to_block_before_the_page_is_clicked(window: Page) -> None:
+    """Not while something is typed or chosen."""
+    frame = window.frame_locator("#frame")
+    why = frame.locator("#victor-why")
+    expect(frame.locator("v-b.victor-text").first).to_be_visible()  # its script has run
+    window.keyboard.press("j")
+    expect(why).to_contain_text("Block 0:")
+    window.get_by_role("tab").first.click()
+    window.keyboard.press("j")
+    expect(why).to_contain_text("Block 1:")
+    window.locator("#pages").press("k")
+    window.locator("#panel").press("j")
+    expect(why).to_contain_text("Block 2:")
+
+
 def test_a_threshold_and_a_role_change_page_and_text_and_stay_in_the_address(window: Page) -> None:
     text = window.locator("#panel pre")
     window.select_option("#decides", "threshold")

@@ -24,9 +24,9 @@ PAGE = (
 )
 
 
-def explained(tmp_path: Path, *arguments: str) -> tuple[int, str]:
+def explained(tmp_path: Path, *arguments: str, page: str = PAGE) -> tuple[int, str]:
     """The exit code, and the file that was written."""
-    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
     output = tmp_path / "why.html"
     code = main(["explain", str(tmp_path / "page.html"), "--output", str(output), *arguments])
     return code, output.read_text(encoding="utf-8") if output.exists() else ""
@@ -56,7 +56,7 @@ def test_a_headline_that_is_kept_for_its_role_is_shown_as_such() -> None:
         shown = replace(document, scores=scores, kept=scores.kept)
         tooltips = explanation.page(shown, {}, name="page", markup=PAGE)
         assert ('"headline": true' in tooltips) == is_shown
-        assert "keeps blocks with P(content)" in explanation.verdict(shown)
+        assert "kept blocks have P(content)" in explanation.verdict(shown)
 
 
 def test_nothing_of_the_page_acts_or_loads(tmp_path: Path) -> None:
@@ -79,8 +79,12 @@ def test_a_doubtful_page_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_the_metadata_and_their_sources_are_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    explained(tmp_path)
-    assert "  title: 'Boats' (from h1)" in capsys.readouterr().out
+    authors = '<meta name="author" content="Jana Holubová"><meta name="author" content="Ben Rowan">'
+    _, html = explained(tmp_path, page=authors + PAGE)
+    printed = capsys.readouterr().out
+    for line in ("title: Boats (from h1)", "authors: Jana Holubová, Ben Rowan (from meta author)"):
+        assert f"\n  {line}\n" in printed
+        assert line in html
 
 
 def test_an_archive_is_no_page(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -174,6 +174,19 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     assert "demo-out: holds other files (mine.txt)" in messages(refused.stderr)[-1]
 
 
+def test_with_spark_too_the_default_folder_is_replaced(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job refuses a folder with files that are not its own, such as the page of an earlier demo."""
+    assert spark
+    monkeypatch.chdir(tmp_path)
+    for name in ("pages/wave-00000.parquet", "_run/config.json", "explained.html"):
+        (tmp_path / "demo-out" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "demo-out" / name).write_text("of an earlier demo")
+    assert main(["demo", "--no-open"]) == 0
+    assert "victor-bar" in (tmp_path / "demo-out" / "explained.html").read_text(encoding="utf-8")
+
+
 def test_the_default_folder_is_replaced_if_a_demo_made_it(tmp_path: Path) -> None:
     output = tmp_path / "demo-out"
     for name in ("pages/wave-00000.parquet", "_run/config.json", "explained.html"):

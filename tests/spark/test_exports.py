@@ -1,15 +1,16 @@
 """Folders of exports, without Spark; tests/versions/test_export.py exports whole runs."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from victor_spark import tables
 from victor_spark.errors import OutputError, UsageError
 from victor_spark.request import ExportRequest
+from victor_spark.spark import ledger
 from victor_spark.spark.export import SINKS, Export, PlainText, Sink
 from victor_spark.spark.files import output_errors
 
@@ -32,8 +33,37 @@ def test_of_two_exports_to_one_folder_readers_see_the_first(tmp_path: Path) -> N
     with pytest.raises(OutputError, match=r"new: can't write there: "), output_errors(request.destination):
         second.commit({"second.txt": 10}, 1)
     names = {path.name for path in (tmp_path / "new").iterdir()}
-    assert names == {"first.txt", "_export.json", "_SUCCESS"}
+    assert names == {"first.txt", "_SUCCESS"}
     assert SINKS["text"](request.destination, export) is None, "the run is there"
+
+
+@pytest.mark.parametrize(
+    ("to", "name"), [("parquet", "a.parquet"), ("jsonl", "a.jsonl.zst"), ("text", "a.txt")]
+)
+def test_a_folder_is_read_as_a_whole_by_readers_that_pass_over_names_with_an_underscore(
+    to: str, name: str, tmp_path: Path
+) -> None:
+    """Spark, pyarrow and pandas read all other files; `datasets` counts the endings of their names."""
+    finished = {"versions": {}, "n_pages": 2, "n_shards": 1, "finished_at": "2025-03-01T12:30:00+00:00"}
+    request = ExportRequest(output=str(tmp_path / "out"), destination=str(tmp_path / "new"), to=to)
+    sink = SINKS[to](request.destination, Export("run", tables.PAGES, request, finished))
+    assert sink is not None
+    draft = Path(sink.location.removeprefix("file://"))
+    draft.mkdir()
+    pq.write_table(pa.Table.from_pylist([{"text": "one"}], schema=tables.PAGES), draft / name)
+    sink.commit({name: 1}, 1)
+    others = {path.name for path in (tmp_path / "new").iterdir()} - {name}
+    assert others == {"_SUCCESS", *(["_README.md"] if to == "parquet" else [])}
+    if to == "parquet":
+        assert pq.read_table(tmp_path / "new")["text"].to_pylist() == ["one"]
+        assert "1 page, of 2 records in 1 shard," in (tmp_path / "new" / "_README.md").read_text()
+
+
+def test_a_file_of_another_program_that_says_success_is_no_export(tmp_path: Path) -> None:
+    (tmp_path / "_SUCCESS").write_text("made by a committer")
+    request = ExportRequest(output=str(tmp_path / "out"), destination=str(tmp_path), to="text")
+    with pytest.raises(OutputError, match="holds another export or other files"):
+        SINKS["text"](request.destination, Export("run", tables.PAGES, request, {}))
 
 
 def test_plain_text_separates_pages_by_an_empty_line(tmp_path: Path) -> None:
@@ -73,7 +103,7 @@ def test_an_export_that_is_finished_is_there(now: tuple[str, ...], tmp_path: Pat
         output=str(tmp_path / "out"), destination=str(tmp_path), to="text", partition_by=now
     )
     record = {"run": "run", "to": "text", "where": None, "unique": None, "partition_by": list(now)}
-    (tmp_path / "_export.json").write_text(json.dumps(record))
+    (tmp_path / "_SUCCESS").write_bytes(ledger.dumped(record))
     assert SINKS["text"](request.destination, Export("run", tables.PAGES, request, {})) is None
     other = replace(request, partition_by=("day",))
     with pytest.raises(OutputError, match="holds another export"):

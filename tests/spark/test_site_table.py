@@ -177,6 +177,7 @@ def test_a_person_sees_which_layouts_are_kept_and_hostile_text_stays_text(
 
     assert [line.split()[-1] for line in shown().splitlines()] == ["tales.example", "odd.example"]
     lines = shown("tales.example").splitlines()
+    assert lines[0].startswith("P: probability of content, %: share"), "what the columns mean"
     sentence = next(line for line in lines if max(SENTENCES, key=len)[:40] in line)
     assert sentence.startswith("+ ")
     foot = next(line for line in lines if FOOT[:20] in line)

@@ -211,8 +211,8 @@ def test_each_format_holds_the_pages_that_are_ok_once(
     assert dict(found["parquet"]) == Counter(row[DOMAIN] for row in mine)
     assert len(list((folder / "dataset").glob(f"{DOMAIN}=*"))) == len(found["parquet"]) > 1
     assert sorted(found["text"].removesuffix("\n\n").split("\n\n")) == sorted(row["text"] for row in mine)
-    card = (folder / "dataset" / "README.md").read_text()
-    assert "6 pages, of 7 records in 1 shards" in card
+    card = (folder / "dataset" / "_README.md").read_text()
+    assert "6 pages, of 7 records in 1 shard," in card
     assert not [name for name in os.listdir(folder) if name.startswith(".")], "no draft is left"
 
 

@@ -4,7 +4,7 @@ It is self-contained, runs no script of the page and loads nothing.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,9 +37,8 @@ def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: 
     blocks = list(zip(document.columns.start.tolist(), document.columns.end.tolist(), strict=True))
     tooltips = json.dumps(_tooltips(document, why), ensure_ascii=False, allow_nan=False)
     tooltips = tooltips.replace("<", "\\u003c")
-    metadata = document.metadata
-    facts = [f"{key}: {getattr(metadata, key)} (from {source})" for key, source in metadata.sources.items()]
-    shown = {"Text": document.text, "Markdown": document.render("markdown"), "Metadata": "\n".join(facts)}
+    metadata = "\n".join(f"{name}: {value} (from {source})" for name, value, source in facts(document))
+    shown = {"Text": document.text, "Markdown": document.render("markdown"), "Metadata": metadata}
     bar = resources.template(Path(__file__).with_name("explained.html"))
     return frame.render(
         document.html,
@@ -55,6 +54,13 @@ def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: 
     )
 
 
+def facts(document: Document) -> Iterator[tuple[str, str, str]]:
+    """The fields of the page's metadata that have a value: name, value as text, source of the value."""
+    for name, source in document.metadata.sources.items():
+        value = getattr(document.metadata, name)
+        yield name, value if isinstance(value, str) else ", ".join(value), source
+
+
 def verdict(document: Document) -> str:
     """The result for the page in one line."""
     parts = [document.status + (f" ({document.reason})" if document.reason else "")]
@@ -65,7 +71,7 @@ def verdict(document: Document) -> str:
     by_probability = document.kept & ~_headline(document)
     lowest, highest = content[by_probability].min(initial=1.0), content[~document.kept].max(initial=0.0)
     if document.n_kept_blocks and highest <= lowest + 1e-9:  # no dropped block is likelier content
-        parts.append(f"keeps blocks with P(content) ≥ {lowest:.2f}")
+        parts.append(f"kept blocks have P(content) ≥ {lowest:.2f}")
     return ", ".join([*parts, f"cleaner {document.cleaner}"])
 
 

@@ -127,16 +127,12 @@ def _session(opened: Opened, _: Mapping[str, str]) -> Mapping[str, Any]:
 def _seen(opened: Opened, query: Mapping[str, str]) -> Mapping[str, Any]:
     page, settings = _asked(opened, query)
     document = _document(page, settings)
-    metadata = document.metadata
     return {
         "name": _name(page),
         "verdict": explained.verdict(document),
         **{name: getattr(document, name) for name in ("status", "title", "language", "charset", "text")},
         **{form: document.render(form) for form in ("markdown", "html", "json")},
-        "metadata": [
-            {"name": name, "value": getattr(metadata, name), "source": source}
-            for name, source in metadata.sources.items()
-        ],
+        "metadata": list(explained.facts(document)),
         "roles": Counter(ROLES[role] for role in document.blocks.roles.tolist()),
     }
 

@@ -64,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         with resources.written(output):
             for folder in filter(Path.exists, (pages_at, output / "_run")):
                 shutil.rmtree(folder)
+            report.unlink()
     request = CleanRequest(
         inputs=tuple(map(str, sorted(sample.glob("crawl-*.warc.gz")))),
         output=str(output),
@@ -135,8 +136,8 @@ def _quality(pages: Sequence[Measured]) -> Iterator[str]:
         )
     index = [page for page in pages if page.gold["kind"] == "index"]
     n_kept, n_all = (sum(getattr(page, of).n_found for page in index) for of in ("found", "everything"))
-    name, kept = "index pages (not in the mean)", f"{n_kept} of {n_all} words kept; gold has none"
-    yield f"  {name:<37} {len(index):>5}   {kept}"
+    index_pages = f"  index pages (not in the mean)         {len(index):>5}"
+    yield f"{index_pages}   {n_kept} of {n_all} words kept; gold has none"
 
 
 def _example(row: Row) -> Iterator[str]:
@@ -157,15 +158,13 @@ def _dropped(pages: Sequence[Measured]) -> Iterator[str]:
     first = {page.row["status"]: page.row for page in reversed(pages)}
     for status, row in sorted(first.items()):
         if status != "ok":
-            file = Path(row["warc_filename"]).name
-            where = row["url"] or f"{file} at byte {row['warc_record_offset']}"
+            where = row["url"] or f"{Path(row['warc_filename']).name} at byte {row['warc_record_offset']}"
             yield from _fitting([f"{status:<15} {row['reason']}  ({where})"], "  ")
 
 
 def _fitting(lines: Iterable[str], prefix: str) -> Iterator[str]:
     """Lines cut to the width of a terminal."""
-    for line in lines:
-        whole = prefix + line
+    for whole in (prefix + line for line in lines):
         yield whole if len(whole) <= WIDTH else whole[: WIDTH - 1] + "…"
 
 

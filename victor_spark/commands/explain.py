@@ -47,8 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     with resources.written(path):
         path.write_text(explained.page(document, models, name=name, markup=markup), encoding="utf-8")
     print(f"{name}: {explained.verdict(document)}\n{path}")
-    for field, source in document.metadata.sources.items():
-        print(f"  {field}: {getattr(document.metadata, field)!r:.200} (from {source})")
+    for name, value, source in explained.facts(document):
+        print(f"  {name}: {storage.printable(value):.200} (from {source})")
     is_unsure = request.cleaning.fail_below is not None and document.status == "empty"
     return EXIT_BUDGET if is_unsure else EXIT_DONE
 

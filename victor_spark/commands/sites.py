@@ -84,6 +84,8 @@ def show(arguments: argparse.Namespace) -> int:
         with resources.written(Path(arguments.html)):
             Path(arguments.html).write_text(page, encoding="utf-8")
         return EXIT_DONE
+    if arguments.site:
+        print("P: probability of content, %: share of the pages; +: kept, -: dropped, =: repeated text")
     for site in shown:
         if arguments.site is None:
             print(f"{site.n_pages:>9,} pages {_n_layouts(site)}  {printable(site.name)}")

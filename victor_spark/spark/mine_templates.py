@@ -271,7 +271,7 @@ def _run_on_spark(
     log(f"{many(pages, 'page')} of {many(sites, 'site')} in {clock(seconds)}; sites by status: {by_status}")
     if problems:
         named = ", ".join(f"{row.problem} {row.n_seen}" for row in problems[:5])
-        log(f"{sum(row.n_seen for row in problems)} records couldn't be used: {named}")
+        log(f"{many(sum(row.n_seen for row in problems), 'record')} couldn't be used: {named}")
     log(f"{many(n_templates, 'template')} in {output}, all sites in {sites_path(output)}")
 
 

@@ -65,7 +65,7 @@ def _bars(
     return [
         {
             "name": name,
-            "number": f"{n:,.1f} s" if isinstance(n, float) else f"{n:,}",
+            "number": f"{n:,.{1 if n >= 1 else 3}f} s" if isinstance(n, float) else f"{n:,}",
             "share": n / max(whole, 1e-9),
             "filled": n / largest,
             "kind": (kinds or {}).get(name, ""),

@@ -263,8 +263,8 @@ def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
     of_sites = (ledger.stored(first_pass, ledger.CONFIG) or {}).get("sites", {})
     if sizes is None or of_sites.get("version") != table.VERSION:
         raise OutputError(
-            f"{location}: the run is incomplete, or kept no block rows of this version (the column blocks is "
-            "something else): complete it, or clean into a new OUT with --by-site --keep-blocks"
+            f"{location}: kept no block rows of this version (--blocks keeps others). If the run is "
+            "incomplete, repeat its command; otherwise clean into a new OUT with --by-site --keep-blocks"
         )
     return scored_files(first_pass, sizes), of_sites["grouping"]
 

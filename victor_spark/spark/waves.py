@@ -193,7 +193,7 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
     """Marks the jobs of this thread as the wave's, for progress, and as the run's, for cancelling it."""
     context, group = writing.spark.sparkContext, f"{writing.run_id}, wave {wave}"
     context.addJobTag(writing.run_id)
-    log_fields = None if logs.FIELDS is None else json.dumps({**logs.FIELDS, "wave": wave})
+    log_fields = json.dumps({**logs.FIELDS, "wave": wave}) if logs.FIELDS and not logs.is_quiet() else None
     context.setLocalProperty(tasks.LOG_FIELDS, log_fields)  # type: ignore[arg-type]
     context.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type] # as PySpark's own tests do
     context.setJobGroup(group, f"victor clean, wave {wave}", interruptOnCancel=True)

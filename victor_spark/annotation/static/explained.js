@@ -12,10 +12,8 @@ for (const element of blocks) {
 
 function rows(title, effects) {
   if (!effects || !effects.length) return "";
-  const lines = effects.map(([name, value, effect]) => {
-    const side = effect > 0 ? "plus" : "minus";
-    return `<tr><td>${name}</td><td>${value}</td><td class="${side}">${effect > 0 ? "+" : ""}${effect}</td></tr>`;
-  });
+  const signed = (effect) => (effect > 0 ? `<td class="plus">+${effect}</td>` : `<td class="minus">${effect}</td>`);
+  const lines = effects.map(([name, value, effect]) => `<tr><td>${name}</td><td>${value}</td>${signed(effect)}</tr>`);
   return `<h4>${title}</h4><table>${lines.join("")}</table>`;
 }
 
@@ -25,10 +23,9 @@ function show(number) {
   const element = blocks[number];
   const one = reasons[Number(element.dataset.b)];
   element.classList.add("victor-here");
-  const stages = [];
-  if (one.first !== undefined) stages.push(`first trees ${(1 / (1 + Math.exp(-one.first))).toFixed(2)}`);
-  if (one.chain !== undefined) stages.push(`CRF ${one.chain.toFixed(2)}`);
-  stages.push(`final ${(1 - one.p[2]).toFixed(2)}`);
+  const stages = [`final ${(1 - one.p[2]).toFixed(2)}`];
+  if (one.chain !== undefined) stages.unshift(`CRF ${one.chain.toFixed(2)}`);
+  if (one.first !== undefined) stages.unshift(`first trees ${(1 / (1 + Math.exp(-one.first))).toFixed(2)}`);
   why.innerHTML =
     `<h4>Block ${element.dataset.b}: ${one.label} (${one.role})</h4>` +
     `P(header) ${one.p[0].toFixed(3)}, P(text) ${one.p[1].toFixed(3)}, P(other) ${one.p[2].toFixed(3)}` +
@@ -45,18 +42,20 @@ document.addEventListener("mouseover", (event) => {
   const element = event.target.closest ? event.target.closest("v-b") : null;
   if (element) show(blocks.indexOf(element));
 });
-document.addEventListener("keydown", (event) => {
+function press(event) {
   const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
   if (event.key === "Escape") why.hidden = true;
   if (!step || !blocks.length) return;
-  event.preventDefault();
+  event.preventDefault?.();
   show(Math.min(blocks.length - 1, Math.max(0, here + step)));
   blocks[here].scrollIntoView({ block: "center" });
-});
+}
+document.addEventListener("keydown", press);
 
-// In `victor look`, the page stays where it was scrolled to when it is shown anew.
+// In `victor look`, the page stays where it was scrolled to when it is shown anew, and keys come from around it.
 if (parent !== window) {
   document.documentElement.classList.add("victor-within");
   scrollTo(0, Number(location.hash.slice(1)) || 0);
+  addEventListener("message", ({ source, data }) => source === parent && press(data));
   addEventListener("scroll", () => parent.postMessage({ top: scrollY }, "*"));
 }

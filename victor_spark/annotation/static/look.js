@@ -113,10 +113,9 @@ function panel() {
 }
 
 function facts() {
-  const shown = (value) => (Array.isArray(value) ? value.join(", ") : String(value));
   return [
     ["address", seen.name, ""], ["language", seen.language ?? "not known", "its text"], ["charset", seen.charset ?? "not known", ""],
-    ...seen.metadata.map(({ name, value, source }) => [name, shown(value), source]),
+    ...seen.metadata,
   ].map(([name, value, source]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", { dir: "auto" }, value), h("td", {}, source)));
 }
 
@@ -168,6 +167,9 @@ $("#opening").onclose = async () => {
 };
 addEventListener("message", ({ source, data }) => {
   if (source === $("#frame").contentWindow && Number.isFinite(data?.top)) top = Math.round(data.top);
+});
+addEventListener("keydown", ({ key, target }) => {
+  if ((key === "j" || key === "k") && !target.closest("input, select, textarea")) $("#frame").contentWindow.postMessage({ key }, "*");
 });
 
 session = await ask("/api/session");
