@@ -340,6 +340,11 @@ def test_accounts_of_commenters_and_of_who_is_quoted_are_no_authors(marked: str)
         ("By Anna Kos and Madonna", ("Anna Kos", "Madonna")),
         ("By Anna Kos, Hamburg", ("Anna Kos",)),
         ("By To Lam", ("To Lam",)),
+        ("항구신문 김바다 기자 kim@harbour.example", ("김바다",)),
+        ("정치부 기자, 신문사 기자, 김바다 기자가 말했다", ()),
+        ("記者王海／台北報導", ("王海",)),
+        ("Propos recueillis par Anne Côte", ("Anne Côte",)),
+        ("Submitted by Anna Kos on 25 March 2024", ("Anna Kos",)),
     ],
 )
 def test_lines_by_the_heading_name_authors_only_where_they_introduce_one(
@@ -389,6 +394,20 @@ def test_rdfa_states_authors_and_dates() -> None:
         (["The Associated Press", "Harbour Staff"], ("The Associated Press", "Harbour Staff")),
         (["Anna Kos", "(Image: Harbour/lind)", "on"], ("Anna Kos",)),
         (["Anna K (not verified)", "Bo Lind (Harbour News)"], ("Anna K", "Bo Lind")),
+        (["Anna Kos &amp; Bo Lind"], ("Anna Kos", "Bo Lind")),
+        (["Jana Kos a Petr Lind", "Eva Tan i Jan Roy"], ("Jana Kos", "Petr Lind", "Eva Tan", "Jan Roy")),
+        (["Ana Costa a Silva"], ("Ana Costa a Silva",)),
+        (["Kos Anna és Lind Béla", "Anne Côte avec AFP"], ("Kos Anna", "Lind Béla", "Anne Côte", "AFP")),
+        (
+            ["Anna Kos, MD, MPH, and Md Karim", "Bo Lind, Md Rahman"],
+            ("Anna Kos, MD, MPH", "Md Karim", "Bo Lind", "Md Rahman"),
+        ),
+        (["By Anna Kos with additional reporting by Bo Lind"], ("Anna Kos", "Bo Lind")),
+        (["Anna Kos, photography by Bo Lind", "Illustrations by Eva Tan"], ("Anna Kos",)),
+        (["Eine Analyse von Anna Kos", "Escrito por Ana Costa"], ("Anna Kos", "Ana Costa")),
+        (["Super User", "{{ author }}", "%author%", "[object Object]"], ()),
+        (["Anna Kos Senior Reporter", "Bo Lind +2 more et al."], ("Anna Kos", "Bo Lind")),
+        (["記者王海／台北報導", "김바다 선임기자"], ("王海", "김바다")),
     ],
 )
 def test_names_have_no_introductions_addresses_or_handles(value: list[str], found: tuple[str, ...]) -> None:
@@ -440,6 +459,17 @@ def test_names_have_no_introductions_addresses_or_handles(value: list[str], foun
         ("12 sausages 2021, 5 rugs 2023", None),
         ("5 красавиц 2020, 10 снежных 2021, 7 кастрюль 2023", None),
         ("5 красавіка 2020", "2020-04-05"),
+        ("10 machines 2021, 5 marathons 2022, 10 destinations 2024, 3 novels 2025", None),
+        ("10 серий 2021, 10 групп 2022, 10 версий 2023, 2 students 2024", None),
+        ("Markt 12, 2020", None),
+        ("3 ΜΑΡΤΊΟΥ 2024", "2024-03-03"),
+        ("3 EKİM 2024", "2024-10-03"),
+        ("3 Mac 2024", "2024-03-03"),
+        ("3 d’abril de 2024", "2024-04-03"),
+        ("3 de setiembre de 2024", "2024-09-03"),
+        ("3 മാർച്ച് 2024", "2024-03-03"),
+        ("令和元年5月3日", "2019-05-03"),
+        ("20240503073000", "2024-05-03"),
         ("3 снежня 2020", "2020-12-03"),
         ("7 кастрычніка 2023", "2023-10-07"),
         ("2021 m. sausio 12 d.", "2021-01-12"),
@@ -876,3 +906,120 @@ def test_authors_and_dates_of_reviews_are_not_those_of_the_page() -> None:
 def test_values_have_no_invisible_characters() -> None:
     found = page("<title>Fer\u00adry is\u200b late</title><meta name=author content='An\u00adna Kos'>")
     assert (found.title, found.authors) == ("Ferry is late", ("Anna Kos",))
+
+
+@pytest.mark.parametrize(
+    ("head", "heading", "title"),
+    [
+        ("<title>Knots - Pier Forum</title>", "Pier Forum", "Knots"),
+        ("<title>Pier Talk &bull; View topic - Which knot holds?</title>", "Pier Talk", "Which knot holds?"),
+        ("<title>Which knot holds?</title>", "Thread: Which knot holds?", "Which knot holds?"),
+        ("<title>r/nets - Which knot holds?</title>", "", "Which knot holds?"),
+        ("<title>Which knot holds? : r/nets</title>", "", "Which knot holds?"),
+        ("<title>Which knot holds? - by Anna Kos - Pier Letter</title>", "", "Which knot holds?"),
+        ("<title>Which knot holds? – Page 2 of 3</title>", "", "Which knot holds?"),
+        ("<title>Which knot holds? :: Harbour News</title>", "", "Which knot holds?"),
+        ("<title>渔网-Harbour News</title>", "", "渔网"),
+        ("<title>港口--财经--渔网 绳结和船</title>", "港口</h1><h1>渔网 绳结和船", "渔网 绳结和船"),
+    ],
+)
+def test_titles_of_forums_letters_and_later_pages_are_those_of_the_text(
+    head: str, heading: str, title: str
+) -> None:
+    head += "<meta property=og:site_name content='Harbour News'>"
+    assert page(head, f"<h1>{heading}</h1>").title == title
+
+
+def test_names_of_papers_stand_in_one_element_or_behind_a_suffix() -> None:
+    head = "<meta name=citation_authors content='Kos, Anna; van der Roy, Ida;'>"
+    assert page(head).authors == ("Anna Kos", "Ida van der Roy")
+    assert page("<meta name=citation_author content='Lind, Bo, Jr.'>").authors == ("Bo Lind, Jr",)
+    head = "<meta name=DC.Creator.PersonalName content='Kos, Anna'>"
+    head += "<meta name=prism.publicationDate content=2024-05-04>"
+    assert (page(head).authors, page(head).date) == (("Anna Kos",), "2024-05-04")
+
+
+def test_the_one_who_submitted_is_introduced_by_a_word_and_commenters_are_not() -> None:
+    body = "<p>submitted by <a class=author>tall_ship</a></p><p><a class=author>bo_l</a> Nice!</p>"
+    assert page(body=f"<h1>Ferries</h1>{body}").authors == ("tall_ship",)
+
+
+def test_in_a_thread_of_microdata_accounts_are_names_and_the_first_is_the_author() -> None:
+    posts = "<i itemprop=author>tall_ship</i><p>Late?</p><i itemprop=author>bo_l</i><p>Yes.</p>"
+    thread = f"<div itemtype='https://schema.org/DiscussionForumPosting'>{posts}</div>"
+    assert page(body=f"<h1>Ferries</h1>{thread}").authors == ("tall_ship",)
+
+
+def test_a_page_with_questions_and_answers_of_its_own_is_no_thread() -> None:
+    question = {
+        "@type": "Question",
+        "name": "When?",
+        "acceptedAnswer": {"@type": "Answer", "text": "At noon."},
+    }
+    head = linked_data(
+        [{"@type": "FAQPage", "mainEntity": [question]}, {"@type": "Article", "author": "annaB"}]
+    )
+    assert page(head, "<h1>Ferries</h1><p class=byline>By Anna Kos</p>").authors == ("Anna Kos",)
+
+
+def test_references_values_with_a_language_and_numbers_in_json_are_read() -> None:
+    head = linked_data(
+        [
+            {
+                "@type": "Article",
+                "author": [{"@type": "Person", "@id": "#a", "url": "/a"}, {"name": {"@value": "Bo Lind"}}],
+                "datePublished": 1714721400000,
+            },
+            {"@type": "Person", "@id": "#a", "name": "Anna Kos"},
+        ]
+    )
+    found = page(head)
+    assert (found.authors, found.date) == (("Anna Kos", "Bo Lind"), "2024-05-03T07:30:00+00:00")
+
+
+def test_dates_of_comments_and_reviews_in_a_shop_are_not_those_of_the_page() -> None:
+    comment = '<div id="comments"><time datetime=2024-05-05>5 May</time></div>'
+    review = (
+        "<b class=shop-review__author>Ben Oar</b><time class=shop-review__date datetime=2024-05-05></time>"
+    )
+    for replies in (comment, review):
+        found = metadata(f"<h1>Ferry model</h1><p>{'Fog. ' * 300}</p>{replies}".encode())
+        assert (found.authors, found.date) == ((), None)
+
+
+def test_a_time_without_a_number_in_its_attribute_is_that_of_its_text() -> None:
+    body = f"<h1>Ferries</h1>{'<p>Fog came.</p>' * 500}<time datetime='{{{{ day }}}}'>3 May 2024</time>"
+    assert metadata(body.encode()).date == "2024-05-03"
+
+
+def test_the_end_of_an_offer_is_no_date_of_the_page() -> None:
+    assert metadata(b"<h1>Ferry model</h1><p>Offer valid until 31 December 2030</p>").date is None
+
+
+@pytest.mark.parametrize("path", ["n1/2024/0503/c1001.html", "202405/t20240503_17.html", "x-2024-05-03-y"])
+def test_addresses_state_the_day_also_without_separators(path: str) -> None:
+    assert metadata(b"<h1>Ferries</h1>", f"https://harbour.example/{path}").date == "2024-05-03"
+
+
+@pytest.mark.parametrize(
+    ("stated", "language"),
+    [("de", "de"), ("de-CH", "de-CH"), ("en, fr", "en, fr"), ("UTF-8", None), ("Japanese", None)],
+)
+def test_content_language_may_state_the_language(stated: str, language: str | None) -> None:
+    found = metadata(f"<html><meta http-equiv=Content-Language content='{stated}'>".encode())
+    assert found.language == language
+
+
+def test_tags_are_separated_by_commas_semicolons_or_bars() -> None:
+    assert page("<meta name=keywords content='fog | sea;tide，net، بحر'>").tags == (
+        "fog",
+        "sea",
+        "tide",
+        "net",
+        "بحر",
+    )
+
+
+def test_a_name_in_microdata_may_be_stated_in_a_link_element() -> None:
+    author = "<i itemprop=author><link itemprop=url href=/a><link itemprop='name' content='Anna Kos'></i>"
+    assert page(body=f"<h1>Ferries</h1>{author}").authors == ("Anna Kos",)

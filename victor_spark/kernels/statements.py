@@ -16,7 +16,7 @@ ATTRIBUTES = ("", "href", "data-testid", "id", "class", "rel", "property", "item
 """Attributes that can mark an element, by rank: if several do, the last one here counts."""
 _TABLE = (
     [(name, 0, rank) for rank, name in enumerate(ATTRIBUTES) if name],
-    [("content", 1, 1), ("itemprop", 0, 1), ("name", 0, 2), ("property", 0, 3)],
+    [("content", 1, 1), ("http-equiv", 0, 0), ("itemprop", 0, 1), ("name", 0, 2), ("property", 0, 3)],
     [("rel", 0, 1), ("href", 1, 1)],
     *([] for _ in range(LINK + 1, N_KINDS)),
     [(name, 0, kind) for kind, name in enumerate("meta link html title h1 time script style".split(), 1)],

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from html import unescape
 from itertools import pairwise
 from typing import Final
 
 from victor_spark.metadata.statements import key
-from victor_spark.metadata.vocabulary import vocabulary
+from victor_spark.metadata.vocabulary import pattern_of, vocabulary
 
 MAX_AUTHORS: Final = 50
 _LONGEST_NAME: Final = 100
@@ -52,6 +53,8 @@ def of_lines(lines: Iterable[str], *, handles: bool = False, several: bool = Fal
 def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
     """The names in lines that begin with `by` or the like, or follow a line of nothing else."""
     for line, after in pairwise([*lines, ""]):
+        if not line.isascii() and (reporter := pattern_of("reporters").match(line)) is not None:
+            yield authors([reporter[reporter.lastindex or 0]])
         last_colon = max(line.rfind(":"), line.rfind("："))
         if (label := _label().search(line, 0, last_colon + 1)) is not None:  # of several values in the line
             line = label[1] + _NEXT_LABEL.sub("", line[label.end() :])  # noqa: PLW2901
@@ -83,17 +86,17 @@ _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
 def _apart(value: str, handles: bool) -> tuple[str, ...]:
     """The names in a text."""
     words = value.casefold().replace(".", "").split() if _PLAIN.fullmatch(value) else ()
-    if words and _other_words().isdisjoint(words) and _END.search(value) is None:
+    if words and _other_words().isdisjoint(words) and pattern_of("end_of_name").search(value) is None:
         return (value,)
     found: list[str] = []
-    for part in _persons(_between().split(_NO_NAME.sub(" ", value[:2_000]))):
-        end = _END.search(part)
+    for part in _persons(_between().split(_NO_NAME.sub(" ", unescape(value[:2_000])))):
+        end = pattern_of("end_of_name").search(part)
         name = part[: end.start()] if end is not None else part
         name = "" if _LABEL.search(name) else name.strip(_AROUND)
         while (begin := _introduction().match(name)) is not None:
             name = name[begin.end() :].strip(_AROUND)
-        name = _ROLE_IN_KOREAN.sub("", name)
-        role = _ROLE.search(name)
+        name = _REPORTER.sub("", name)
+        role = pattern_of("role").search(name)
         if role is not None and len(name.split()) > 3 and is_full(name[: role.start()]):
             name = name[: role.start()]
         if (
@@ -110,9 +113,9 @@ def _apart(value: str, handles: bool) -> tuple[str, ...]:
 
 
 def _persons(parts: Iterable[str]) -> Iterable[str]:
-    """The parts, those with ` e ` cut there if whole names are around it, unlike in `Costa e Silva`."""
+    """The parts, cut at a short `and` that has full names around it, unlike that of `Costa e Silva`."""
     for part in parts:
-        several = part.split(" e ")
+        several = re.split(" [aei] ", part)
         yield from several if len(several) > 1 and all(is_full(one.strip()) for one in several) else [part]
 
 
@@ -131,36 +134,18 @@ _FULL: Final = re.compile(
     rf"(?!(?i:the|my|your|our|an?)\b){_WORD}"
     rf"(?: (?:{_WORD}|d[aeiou]s?|del|of|la|van|von|der|den|bin|al|el|ter|[ye])){{0,3}} {_WORD}"
 )
-_ROLE: Final = re.compile(
-    r",?\s+(?:staff|writer|reporter|correspondent|journalist|columnist|editor|director|founder|ceo)\b"
-    r"|\s(?:the\s)?associated press\b",
-    re.IGNORECASE,
+_REPORTER: Final = re.compile(
+    r"\s*(?:(?<=\s)[가-힣]*기자|기자|특파원)\Z|\A[记記]者(?=[一-鿿]{2,3}\Z)|\S*報導\Z"
 )
-"""A role or an agency behind a name."""
-_ROLE_IN_KOREAN: Final = re.compile(r"\s*(?:기자|특파원)\Z")
 _TWICE: Final = re.compile(r"\A(\S+ \S+|(?![A-Z][a-z]+ )\S+) \1\Z")
 _LABEL: Final = re.compile(r"[:：]\s*\Z")
 _AROUND: Final = " \t\r\n.,;:|·•●–—-/()[]\"'“”»"
-_NAME: Final = re.compile(r"(?!\d+(?:st|nd|rd|th)?\b)(?=.*[^\W\d_])[^:：]*\Z")
+_NAME: Final = re.compile(r"(?!\d+(?:st|nd|rd|th)?\b)(?=.*[^\W\d_])[^:：{}%]*\Z")
 """With a letter, not a number first, and without the label of another role, as in `Image: …`."""
 _NO_NAME: Final = re.compile(
     r"https?://\S+|www\.\S+|(?<![^\s@])[^\s@]++@[^\s@.]++\.\S+|(?<!\w)@\w+|<[^>]*>|(?:\s|\A)\([^()]*\)"
 )
 _HANDLE: Final = re.compile(r"\w*_\w*|[a-z]+(?:-[a-z]+)+|\w+(?:\.\w+){2,}")
-_VERBS: Final = (
-    "wrote|writes|said|says|posted|replied|commented|napsala?|píše|schreibt|schrieb|escribió|escribe|dijo"
-    "|escreveu|disse|skrev|schreef|napisała?|пишет|написала?|(?:a|ha) (?:écrit|dit|scritto|detto)(?! par| da)"
-)
-_END: Final = re.compile(
-    r"\b(?:\d{1,2}[.:/-]\d{1,2}|\d{4}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d{1,2}"
-    r"|(?:Post|Publish)ed(?! by)|(?:Last )?Updated|(?:photos?|images?) by"
-    r"|(?:(?:medically|clinically|fact|copy)[ -])?(?:review|edit|check|verifi|translat|illustrat)ed by)\b"
-    r"|(?<=\s)(?:السبت|الأحد|الاثنين|الإثنين|الثلاثاء|الأربعاء|الخميس|الجمعة)\b"
-    rf"|(?<=\s)(?:\d|»|(?-i:on|{_VERBS})\b)",
-    re.IGNORECASE,
-)
-"""The end of a name: a word that begins with a digit, a verb (not `Said`, which is a name), another role."""
-
 _PLAIN: Final = re.compile(r"[^\W\d_]{2,20}(?: [^\W\d_]{1,20}\.?){0,2} [^\W\d_]{2,20}")
 """Two to four words: a name as it is, unless one of `_other_words` is in it."""
 
@@ -193,4 +178,7 @@ def _between() -> re.Pattern[str]:
     """The pattern of separators between two names; a comma before an academic degree is not a separator."""
     words = "|".join(map(re.escape, vocabulary().between))
     degrees = "|".join(map(re.escape, vocabulary().degrees))
-    return re.compile(rf"\s*(?:[;|/•·\n、،]|,?\s(?:{words})\s|,(?!\s*(?:{degrees})\b))\s*", re.IGNORECASE)
+    return re.compile(
+        rf"\s*(?:[;|/／•·\n、،]|,?\s(?:{words})\s|,(?!\s*(?:{degrees})\b\.?\s*(?:\Z|[^\w\s]|(?:{words})\b)))\s*",
+        re.IGNORECASE,
+    )

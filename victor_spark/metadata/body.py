@@ -8,8 +8,7 @@ from victor_spark.metadata.evidence import Evidence
 from victor_spark.metadata.statements import Statements, key
 from victor_spark.words import words
 
-_HEAD: Final = 1_000
-"""Characters in which a text may begin with its headline."""
+_HEAD: Final = 1_000  # characters in which a text may begin with its headline
 MIN_WORDS: Final = 30
 """A shorter text is a teaser."""
 

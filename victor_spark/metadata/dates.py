@@ -8,8 +8,7 @@ from typing import Final
 
 from victor_spark.metadata.vocabulary import vocabulary
 
-FIRST_YEAR: Final = 1990
-LAST_YEAR: Final = 2100
+FIRST_YEAR, LAST_YEAR = 1990, 2100
 """Dates outside these years count as errors of the page."""
 
 
@@ -19,7 +18,9 @@ def iso(text: str, *, month_first: bool = False) -> str | None:
     `month_first`: whether 3/4/2024 is the 4th of March, as in the United States.
     """
     if not (text := text[:200]).isascii():
-        text = _ERA.sub(lambda era: str(_ERAS[era[1]] + int(era[2])), text.translate(_DIGITS))
+        text = _ERA.sub(
+            lambda era: str(_ERAS[era[1]] + int(era[2].replace("元", "1"))), text.translate(_DIGITS)
+        )
     if (found := _ISO.search(text)) is not None and (day := _day(found[1], found[2], found[3])):
         return day + _time(found)
     if (found := _COMPACT.search(text)) is not None and (day := _day(found[1], found[2], found[3])):
@@ -52,21 +53,19 @@ _DIGITS: Final = {
 }
 """The digits of other scripts: Arabic, Devanagari, Thai and more."""
 _ERAS: Final = {"令和": 2018, "平成": 1988, "民國": 1911, "民国": 1911}  # the years before eras in East Asia
-_ERA: Final = re.compile(rf"({'|'.join(_ERAS)})\s?(\d{{1,3}})(?=\s?年)")
-_MAX_ZONE_HOURS: Final = 15
-"""The offset of a time zone has fewer hours than this."""
+_ERA: Final = re.compile(rf"({'|'.join(_ERAS)})\s?(\d{{1,3}}|元)(?=\s?年)")
+_MAX_ZONE_HOURS: Final = 15  # the offset of a time zone has fewer hours than this
 _ISO: Final = re.compile(
     r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)"
     r"(?:[일日]?[T ,]+(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d+)?(?:\s?([AaPp])\.?[Mm]\b)?"
     r"\s?(Z|[+-]\d\d:?\d\d)?)?"
 )
-_COMPACT: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?=T\d|\b)")
+_COMPACT: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?=T\d|\b|\d{6}\b)")
 _NUMBERS: Final = re.compile(r"(?<![\d.])(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?!\d)")
 _SECONDS: Final = re.compile(r"(\d{10})(?:\d{3})?")
 _ADDRESS: Final = (
     re.compile(r"/(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?=\D|\Z)"),
-    re.compile(r"[/_-]((?:19|20)\d\d)([01]\d)([0-3]\d)(?=\D|\Z)"),
-    re.compile(r"[/_-]((?:19|20)\d\d)-([01]\d)-([0-3]\d)(?=\D|\Z)"),
+    re.compile(r"[/_-]t?((?:19|20)\d\d)[/-]?([01]\d)-?([0-3]\d)(?=\D|\Z)"),
 )
 
 
@@ -119,12 +118,11 @@ def _with_month(text: str) -> str | None:
 
 
 _YEAR: Final = re.compile(r"(?<!\d)((?:19|20|25|1[34])\d\d)(?!\d)")
-_BUDDHIST: Final = 543
-"""Years in Thailand count from 543 BC."""
+_BUDDHIST: Final = 543  # years in Thailand count from 543 BC
 _WORD: Final = r"(?:[^\s\d,.،/()\[\]\"'’|:_-]{2,}|[ก-๙]{1,2}\.[ก-๙]\b|tháng \d{1,2})"
 """The name of a month: letters and marks (as in Devanagari), an abbreviation of Thai, or a number."""
 _DAY_MONTH: Final = re.compile(
-    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|ος|η|\.)?[\s,-]*(?:de |of |ta' )?\s*"
+    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|ος|η|\.)?[\s,-]*(?:de |d['’]|of |ta' )?\s*"
     rf"({_WORD}(?:[ /]{_WORD})?)\.?[\s,،'-]*(?:de |del |г|năm )?\s*\Z"
 )
 _MONTH_DAY: Final = re.compile(
@@ -137,9 +135,10 @@ _AFTER_YEAR: Final = re.compile(
 
 
 def _month(word: str) -> int | None:
-    """The month with the longest known beginning of its name that the word begins with."""
-    beginnings = (word[:n] for n in range(min(len(word), _LONGEST_MONTH), 1, -1))
-    return next(filter(None, map(_months().get, beginnings)), None)
+    """The month with this name, also before another word (`أيار/مايو`), or with its longest beginning."""
+    beginnings = (f"{word[:n]}-" for n in range(min(len(word), _LONGEST_MONTH), 1, -1))
+    names = (word, re.sub(r"[ /][^ /]+\Z", "", word), *beginnings)
+    return next(filter(None, map(_months().get, names)), None)
 
 
 _LONGEST_MONTH: Final = 14
@@ -147,5 +146,5 @@ _LONGEST_MONTH: Final = 14
 
 @cache
 def _months() -> dict[str, int]:
-    names = enumerate(vocabulary().months, start=1)
-    return {name.casefold(): number for number, beginnings in names for name in beginnings}
+    numbered = enumerate(vocabulary().months, start=1)
+    return {name.casefold(): number for number, names in numbered for name in names}

@@ -5,6 +5,7 @@ time is linear in the length of the page.
 """
 
 import re
+import sys
 from bisect import bisect_right
 from functools import cache, cached_property, lru_cache
 from html import unescape
@@ -22,17 +23,14 @@ MAX_VALUE: Final = 2_000
 _MAX_SOURCE: Final = 4 * MAX_VALUE  # the bytes of these
 MAX_JSON: Final = 2_000_000
 """The most bytes of JSON-LD that are read in a page."""
-_WINDOW: Final = 1_500
-"""The most bytes of an element that are searched for its text."""
+_WINDOW: Final = 1_500  # the most bytes of an element that are searched for its text
 _BELOW: Final = 5_000
 _ABOVE: Final = 500
 _MAX_BELOW: Final = 1_200
 """The most bytes below and above a heading that are searched for a byline and a date; characters below it."""
 _MAX_HEADINGS: Final = 6
-_MAX_MARK: Final = 300
-"""The most characters of an element's attributes that are read as its mark."""
-_MAX_NAME: Final = 32
-"""The most characters of an element's name that are read."""
+_MAX_MARK: Final = 300  # the most characters of an element's attributes that are read as its mark
+_MAX_NAME: Final = 32  # the most characters of an element's name that are read
 
 
 class Marked(NamedTuple):
@@ -133,6 +131,10 @@ class Evidence:
                 found.setdefault(pattern, []).append(Marked(mark, start, end))
         return found
 
+    def holds(self, pattern: re.Pattern[bytes], start: int = 0, end: int = sys.maxsize) -> bool:
+        """Whether an expression matches in a part of the source."""
+        return pattern.search(self._markup, max(start, 0), end) is not None
+
     def apart(self, start: int) -> bool:
         """Whether an element that starts there stands in navigation, a label, or a form without an `h1`."""
         before = bisect_right(self._apart, (start,))
@@ -159,11 +161,15 @@ class Evidence:
     def times(self) -> list[tuple[str, str]]:
         """The `time` elements: the words that mark one, and the time that it states."""
         found: list[tuple[str, str]] = []
-        for start, end, *_ in self._rows(kernel.TIME):
+        rows = self._rows(kernel.TIME)
+        comments = self._markup.find(b'id="comments"', 0, rows[-1][0] if rows else 0)
+        for start, end, *_ in rows:
             attributes = self._attributes(start, end)
-            stated = _tidy(attributes.get("datetime", "")) or self._text(start, end)
             mark = " ".join((attributes.get("itemprop", ""), attributes.get("class", ""))).lower()[:_MAX_MARK]
-            found.append((f"time {mark}".strip(), stated))
+            if not 0 <= comments < start and not _NOT_OF_THE_PAGE.search(mark):
+                stated = " ".join(attributes.get("datetime", "")[:MAX_VALUE].split())
+                stated = stated if any(map(str.isdecimal, stated)) else self._text(start, end)
+                found.append((f"time {mark}".strip(), stated))
         return found
 
     def _attributes(self, start: int, end: int) -> dict[str, str]:
@@ -191,7 +197,7 @@ class Evidence:
         if one.start not in self._read:
             attributes = self._attributes(one.start, one.end)
             value = attributes.get("content") or attributes.get("datetime")
-            lines = [_tidy(value)] if value else self._lines(one.start, one.end)
+            lines = [" ".join(value[:MAX_VALUE].split())] if value else self._lines(one.start, one.end)
             if not lines and (inside := _MICRODATA.match(self._markup, one.end, one.end + _WINDOW)):
                 lines = [_value(inside[1])]
             self._read[one.start] = lines
@@ -218,10 +224,6 @@ def _mark(rank: int, value: bytes) -> tuple[str, list[re.Pattern[str]]]:
     if _NOT_OF_THE_PAGE.search(words):
         return mark, []
     return mark, [pattern for pattern, word in _MARKS.items() if word in mark and pattern.search(mark)]
-
-
-def _tidy(text: str) -> str:
-    return " ".join(text[:MAX_VALUE].split())
 
 
 def _lines(markup: bytes, most: int = _BELOW) -> list[str]:
@@ -259,12 +261,12 @@ _MARKS: Final = {
 """Marks of elements that hold authors (the surest first), a user, or a date; and a word that each has."""
 ITEM, RELATION, *BYLINES, USER, DATE_ITEM, PUBLISH, DATE = _MARKS
 _ITEMPROP: Final = kernel.ATTRIBUTES.index("itemprop")
-_NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input")
+_NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input|review_")
 """Words that mark authors and dates of comments, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of the page's subject: authors and dates after it are those of reviews."""
 _MICRODATA: Final = re.compile(
-    rb"""(?:\s*<(?:meta|link)\b[^<>]*>)*?\s*<meta itemprop=["']?name["']? content=["']([^"'<>]+)"""
+    rb"""(?:\s*<(?:meta|link)\b[^<>]*>)*?\s*<(?:meta|link) itemprop=["']?name["']? content=["']([^"'<>]+)"""
 )
 """The name in the first element inside another one."""
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cache
+from functools import partial
 from html import unescape
 from itertools import accumulate, chain, islice, pairwise
 from typing import Any, Final
@@ -12,15 +12,14 @@ from typing import Any, Final
 from victor_spark.metadata import author_names, dates, evidence
 from victor_spark.metadata.evidence import Evidence, Marked
 from victor_spark.metadata.statements import Candidates, Statements, key
-from victor_spark.metadata.vocabulary import vocabulary
+from victor_spark.metadata.vocabulary import pattern_of, vocabulary
 from victor_spark.words import INVISIBLE
 
 MIN_HEADING_F1: Final = 0.3
 """An `h1` is the title if its F1 with a stated title, by distinct words, is at least this."""
 MAX_TAGS: Final = 50
 _MAX_NAME_WORDS: Final = 2  # an end of a title with more words is no name of a site
-_MAX_BARS: Final = 20
-"""Bars and dashes at which a title may end or begin."""
+_MAX_BARS: Final = 20  # bars and dashes at which a title may end or begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) ->
     """The heading with the kicker that `og:title` puts before it, and with its words whole."""
     heading = heading.removeprefix("Title:").lstrip()  # the label of the field, in records of papers
     for where, title in stated:
-        if title.replace(" ", "") == heading.replace(" ", ""):
+        if title.replace(" ", "") == pattern_of("title_label", r"\A").sub("", heading).replace(" ", ""):
             return title
         if where == "meta og:title" and title.endswith(f": {heading}"):
             own = key(title.removesuffix(heading))
@@ -120,8 +119,8 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
     """The keys of headings that name the site, as of a forum: one end of the `title`, of fewer words."""
     parts = _BARS.split(" ".join(unescape(page.evidence.title or "").split()), _MAX_BARS)
     ends = [(parts[-1], "".join(parts[:-2]))]
-    if len(parts) == 3 and "•" in parts[1]:  # a title of an article is rather followed by its site
-        ends.append((parts[0], parts[2]))
+    if len(parts) > 2 and "•" in parts[1]:  # a title of an article is rather followed by its site
+        ends.append((parts[0], "".join(parts[2:])))
     whole = key(page.evidence.title or "")
     return {
         heading
@@ -135,6 +134,7 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
             len(_WORD.findall(other)) > min(len(_WORD.findall(own)), _MAX_NAME_WORDS)
             or key(other) in page.headings
             or _is_site(own, page.sites)
+            or pattern_of("forums").search(own) is not None
         )
         and not _is_site(other, page.sites)
     }
@@ -154,20 +154,23 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
 def _shorter(title: str, headings: set[str], sites: set[str]) -> str:
     """The title without the part before or after a bar, if that names the site or the rest is a heading."""
     parts = _BARS.split(title, _MAX_BARS)
+    last = parts[-1] if key(parts[-1]) in headings else ""
     for bar in range(1, len(parts), 2):
         before, after = "".join(parts[:bar]), "".join(parts[bar + 1 :])
-        if key(before) in headings or _is_site(after, sites):
+        is_heading = key(before) in headings and len(before) >= len(last)
+        if is_heading or _is_site(after, sites) or pattern_of("behind_title").match(after):
             return before
-        if key(after) in headings or _is_site(before, sites):
+        if key(after) in headings or _is_site(before, sites) or pattern_of("before_title").fullmatch(before):
             return after
     is_cut = not headings and len(parts) == 3 and parts[1] == " | "  # rather by the name of the site
     words = [len(part.split()) for part in parts]
     return parts[0] if is_cut and words[2] <= _MAX_NAME_WORDS < words[0] else title
 
 
-_MAX_SITE_NAMES: Final = 3
-"""The most names of the site that are removed from a title."""
-_BARS: Final = re.compile(r"(\s+[|–—\-·•»«/]+\s+|\s*[|｜»«]\s*|(?<=[⺀-\uffff])_(?=[⺀-\uffff]))")
+_MAX_SITE_NAMES: Final = 3  # the most names of the site that are removed from a title
+_BARS: Final = re.compile(
+    r"(\s+(?:[|–—\-·•»«/~<>⋆★@]+|::+|:(?=\s+r/))\s+|\s*[|｜»«]\s*|[_-](?<=[⺀-\uffff].)-?(?=\S))"
+)
 
 
 def _is_site(name: str, sites: set[str]) -> bool:
@@ -228,7 +231,8 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
         for one, lines in page.elements(pattern, _LONGEST_BYLINE):
             several = "authors" in one.mark or "byline" in one.mark
             own = author_names.of_lines(lines, handles=page.is_thread, several=several)
-            if len(own) > _MAX_IN_BYLINE or _NOT_AUTHORS.search(one.mark) or page.leads_elsewhere(one.mark):
+            is_other = pattern_of("not_authors").search(one.mark) or page.leads_elsewhere(one.mark)
+            if is_other or len(own) > _MAX_IN_BYLINE:
                 continue
             if before and (one.mark != before.mark or one.start - before.start > _MAX_GAP_IN_BYLINE):
                 yield before.mark, found
@@ -241,8 +245,10 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     yield from (("text by h1", found) for found in author_names.introduced([*below, "", *above]))
     yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
     marked = [*islice(page.elements(evidence.BYLINES[2], _LONGEST_NAME), 2)]
-    for one, lines in marked if len(marked) == 1 else ():
-        if not (_OF_OTHERS.search(one.mark) or page.leads_elsewhere(one.mark)):
+    is_sure = len(marked) == 1 or (marked and page.is_introduced(marked[0][0]))
+    for one, lines in marked[:1] if is_sure else ():
+        is_other = any(pattern_of(name).search(one.mark) for name in ("not_authors", "of_others"))
+        if not is_other and not page.leads_elsewhere(one.mark):
             yield one.mark, author_names.of_lines(lines, handles=True)
 
 
@@ -253,7 +259,8 @@ def _stated_authors(page: Statements) -> Candidates[list[str]]:
             yield f"{source}.{role}", list(page.texts(work, role, "name"))
     for name, stated in page.named("author"):
         if name.startswith(("citation", "dc")):  # with the last name first
-            stated = [_FIRST_AND_LAST.sub(r"\2 \1", one) for one in stated]  # noqa: PLW2901
+            names = (name.strip() for one in stated for name in one.split(";"))
+            stated = [_FIRST_AND_LAST.sub(r"\2 \1\3", name) for name in names]  # noqa: PLW2901
         yield f"meta {name}", stated
     card = dict(page.named("card"))
     for number in "12" if card else ():
@@ -263,7 +270,9 @@ def _stated_authors(page: Statements) -> Candidates[list[str]]:
             yield f"meta {data}", card.get(data, [])
 
 
-_FIRST_AND_LAST: Final = re.compile(r"\A((?:[a-z]+ )*[^\s,;]+(?: [^\s,;]+)?), *([^,;]+)\Z")
+_FIRST_AND_LAST: Final = re.compile(
+    r"\A((?:[a-z]+ )*[^\s,;]+(?: [^\s,;]+)?), *([^,;]+)(, (?:Jr|Sr|I{2,3})\.?)?\Z"
+)
 
 
 def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Candidates[tuple[str, ...]]:
@@ -279,8 +288,8 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
         handles = page.is_thread
         own = (name for _, lines in near for name in author_names.of_lines(lines, handles=handles))
         if found := author_names.authors(own, handles=handles):
-            most = 1 if len(found) > _MAX_IN_BYLINE or pattern is evidence.USER else None
-            yield near[0][0].mark, found[:most]
+            is_first = len(found) > _MAX_IN_BYLINE or pattern is evidence.USER or page.states_thread
+            yield near[0][0].mark, found[:1] if is_first else found
 
 
 _LONGEST_LINE: Final = 120
@@ -290,22 +299,10 @@ _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
 """A date in brackets belongs to something else, as in `Terms of Use (10 Mar 2001)`."""
 
 
-@cache
-def _updated() -> re.Pattern[str]:
-    """The words that make the first date of a line that of a change, at its beginning or before a year."""
-    return re.compile(rf"\A(?:(?!\d{{4}}).)*?(?:{'|'.join(vocabulary().updated)})", re.IGNORECASE)
-
-
-_MAX_GAP_IN_BYLINE: Final = 150
-"""Bytes between the beginnings of elements with the same mark that name authors of one text."""
-_MAX_GAP_OF_AUTHORS: Final = 1_000
-"""Bytes between the names of authors of one text."""
-_NOT_AUTHORS: Final = re.compile(
-    r"class=.*(?:fact.?check|review(?:ed|er)|testimonial|photo|description|\bauthor\w*bio)"
-)
-"""Marks of elements with other people than authors, or with facts about authors."""
-_OF_OTHERS: Final = re.compile(f"{_NOT_AUTHORS.pattern}|quote|tweet|vcard")
-"""Those, and marks of the author of a quotation or a comment."""
+_updated: Final = partial(pattern_of, "updated", r"\A(?:(?!\d{4}).)*?", re.NOFLAG)
+"""Words in lower case, not behind a year, that make the first date of a line that of a change."""
+_MAX_GAP_IN_BYLINE: Final = 150  # bytes between elements with the same mark that name authors of one text
+_MAX_GAP_OF_AUTHORS: Final = 1_000  # bytes between the names of authors of one text
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120
 _MAX_IN_BYLINE: Final = 5
@@ -340,7 +337,7 @@ _OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
 def _of_dates(lines: list[str]) -> Candidates[str]:
     """Those of the lines beside the heading with a date and little more, except dates of changes."""
     for line in sorted(lines, key=len):
-        if len(line) <= _LONGEST_DATE and not _updated().search(line):
+        if len(line) <= _LONGEST_DATE and not _updated().search(line.casefold()):
             yield "text by h1", line
 
 
@@ -359,7 +356,7 @@ def _beside(page: Statements) -> list[str]:
         label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
         if not _of_user().match(label) and not _of_user().match(line):
             line = _IN_BRACKETS.sub("", line[:_LONGEST_LINE])  # noqa: PLW2901
-            later = _LATER.sub("", line) if _updated().search(line) else ""
+            later = _LATER.sub("", line) if _updated().search(line.casefold()) else ""
             found.append(later if dates.iso(later) else line)
     return found
 
@@ -369,10 +366,8 @@ _LATER: Final = re.compile(r".*\d.*?(?=(?:publi|posted|veröff|опубл)\D{1,3
 """A change that stands before the day of publication."""
 
 
-@cache
-def _of_user() -> re.Pattern[str]:
-    """The beginning of a line whose date is about a user, such as `Date joined`: at most two words before."""
-    return re.compile(rf"\W*(?:\S+\s+){{0,2}}?(?:{'|'.join(vocabulary().users)})", re.IGNORECASE)
+_of_user: Final = partial(pattern_of, "users", r"\W*(?:\S+\s+){0,2}?")
+"""The beginning of a line whose date is about a user, such as `Date joined`: at most two words before."""
 
 
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
@@ -391,7 +386,7 @@ def _visible_dates(page: Statements) -> Candidates[str]:
     yield from page.marked(evidence.PUBLISH, _LONGEST_NAME)
     lines = _beside(page)
     yield from _of_dates(lines)
-    yield from (("text by h1", line) for line in lines if not _updated().search(line))
+    yield from (("text by h1", line) for line in lines if not _updated().search(line.casefold()))
     yield from (time for time in page.times() if not _updated().search(time[0]))
     yield from (("text by h1", line) for line in lines)
     yield from page.marked(evidence.DATE, _LONGEST_NAME)
@@ -413,8 +408,8 @@ def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
 
 
 def _each(values: Any) -> tuple[str, ...]:
-    """The words of lists with commas, once each."""
-    words = (word.strip() for value in values for word in re.split(r"[,;]", value))
+    """The words of lists with commas, semicolons or bars, once each."""
+    words = (word.strip() for value in values for word in re.split(r"[,;|，；،؛]", value))
     return tuple(dict.fromkeys(filter(None, words)))[:MAX_TAGS]
 
 
@@ -431,7 +426,9 @@ _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
     ),
     "tags": _tags,
     "language": lambda page: chain(
-        [("html lang", page.evidence.language)], page.meta("language"), page.of_works("inLanguage")
+        [("html lang", page.evidence.language)],
+        (one for one in page.meta("language") if pattern_of("language_tags").match(one[1])),
+        page.of_works("inLanguage"),
     ),
     "license": lambda page: chain(
         page.linked("license"), page.of_works("license", "url"), page.meta("license")

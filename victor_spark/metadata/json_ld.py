@@ -11,8 +11,7 @@ from victor_spark.metadata.evidence import MAX_VALUE
 
 MAX_THINGS: Final = 2_000
 """The most objects of a page that are read."""
-_TAIL: Final = 200
-"""Characters at the end of a script that are searched for the end of a comment around it."""
+_TAIL: Final = 200  # characters at the end of a script that are searched for the end of a comment
 
 Thing = dict[str, Any]
 
@@ -98,10 +97,12 @@ def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
     ({"@id": …}) names, or the texts of a list.
     """
     for one in (value if isinstance(value, list) else [value])[:100]:
-        is_reference = isinstance(one, dict) and "@id" in one and len(one) <= 2
+        is_reference = isinstance(one, dict) and "@id" in one and not one.get(key)
         inner = by_id.get(str(one["@id"]), one) if is_reference else one
         if isinstance(inner, dict):
             inner = inner.get(key) or inner.get("@value")
         for text in inner[:100] if isinstance(inner, list) else [inner]:
+            text = text.get("@value") if isinstance(text, dict) else text  # noqa: PLW2901
+            text = str(text) if type(text) is int else text  # noqa: PLW2901
             if isinstance(text, str) and text.strip():
                 yield " ".join(unescape(text[:MAX_VALUE]).encode("utf-8", "replace").decode().split())

@@ -19,9 +19,11 @@ Candidates = Iterator[tuple[str, T]]
 """Pairs of a source, such as `meta og:title`, and a value; the best first."""
 
 _THREADS: Final = frozenset(("DiscussionForumPosting", "QAPage", "Question"))
+_THREAD: Final = re.compile(rb"""itemtype=["']?https?://schema\.org/(?:DiscussionForumPosting|QAPage)\b""")
+_BY: Final = re.compile(rb"\bby\s*(?:<[^<>]*>\s*)*\Z")
+_MAX_BEFORE_NAME: Final = 300  # bytes
 _MAX_WORKS = 5
-_MAX_SITES = 20
-"""The most names of the site that are read."""
+_MAX_SITES = 20  # the most names of the site that are read
 
 
 class Statements:
@@ -32,9 +34,8 @@ class Statements:
         self.url = url
         things = json_ld.things(evidence.json_ld)
         self._things = [(types, thing) for thing in things if (types := json_ld.types(thing))]
-        self._by_id = {
-            name: thing for thing in things if isinstance(name := thing.get("@id"), str) and len(thing) > 2
-        }
+        things.sort(key=lambda thing: ("name" in thing, len(thing)))  # the longest one with an @id is kept
+        self._by_id = {name: thing for thing in things if isinstance(name := thing.get("@id"), str)}
 
     @cached_property
     def works(self) -> list[tuple[str, Thing]]:
@@ -108,7 +109,13 @@ class Statements:
         answers = [one.start for one in self.evidence.marked.get(ITEM, ()) if one.mark == "itemprop=author"]
         users = [one.start for one, _ in self.elements(USER, MAX_VALUE)] if len(answers) > 1 else []
         answered = len(users) > len(answers) and users[0] < answers[0]
-        return answered or any(not _THREADS.isdisjoint(types) for types, _ in self._things)
+        kinds = {kind for types, _ in self._things for kind in types}
+        is_stated = "FAQPage" not in kinds and not _THREADS.isdisjoint(kinds)
+        return answered or is_stated or (bool(answers) and self.evidence.holds(_THREAD))
+
+    def is_introduced(self, one: Marked) -> bool:
+        """Whether the word `by` stands before an element."""
+        return self.evidence.holds(_BY, one.start - _MAX_BEFORE_NAME, one.start)
 
     def addresses(self, *candidates: Candidates[str]) -> Candidates[str | None]:
         """The candidates as web addresses."""

@@ -1,5 +1,6 @@
 """Reads conf/metadata.toml: the names that pages use for their metadata."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,9 +21,8 @@ class Vocabulary:
     nobody: frozenset[str]
     roles: frozenset[str]
     agencies: frozenset[str]
-    updated: tuple[str, ...]
-    users: tuple[str, ...]
     months: tuple[tuple[str, ...], ...]
+    patterns: Mapping[str, tuple[str, ...]]
     meta: Mapping[str, tuple[str, ...]]
 
 
@@ -30,3 +30,9 @@ class Vocabulary:
 def vocabulary() -> Vocabulary:
     """The vocabulary; ConfigurationError for a wrong key or type in the file."""
     return configuration.read(resources.directory("conf") / "metadata.toml", Vocabulary)
+
+
+@cache
+def pattern_of(name: str, before: str = "", flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
+    """Any of the regular expressions with this name in the vocabulary, behind the expression `before`."""
+    return re.compile(f"{before}(?:{'|'.join(vocabulary().patterns[name])})", flags)
