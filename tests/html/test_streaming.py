@@ -45,6 +45,9 @@ def test_places_in_parts_and_in_limits_of_others() -> None:
         PLACE(0) + MOVE(0) + '<div hidden id="S:0">a',
         PART(0, "a") + MOVE(0),
         f"<p>a</p>{PLACE(0)}{MOVE(0)}",
+        PLACE(0) + PART(0, "a") + "</script>" + PART(1, "b"),  # an end of a script that has no beginning
+        PLACE(0) + PART(0, "a") + "</script><script>x</script>" + MOVE(0),
+        PLACE(0) + PART(0, "a") + "<SCRIPT>x</SCRIPT></script><script>x</script><script>y</script>" + MOVE(0),
     ],
 )
 def test_other_pages_stay_as_they_are(source: str) -> None:
@@ -54,6 +57,11 @@ def test_other_pages_stay_as_they_are(source: str) -> None:
 def test_a_part_stands_once_however_often_it_is_moved() -> None:
     source = PLACE(0) + PLACE(1) + PART(0, "a") + '<script>$RC("B:0","S:0");$RC("B:1","S:0")</script>'
     assert texts(source) == ["a", "Loading"]
+
+
+def test_a_place_takes_the_first_part_and_the_text_of_the_second_stays() -> None:
+    source = PLACE(0) + PART(0, "a") + PART(1, "b") + '<script>$RC("B:0","S:0");$RC("B:0","S:1")</script>'
+    assert texts(source) == ["a", "b"]
 
 
 @pytest.mark.timeout(120)
@@ -66,6 +74,7 @@ def test_a_part_stands_once_however_often_it_is_moved() -> None:
         '<div hidden id="S:{0}"><script>',
         '<div hidden id="S:{0}"><!--',
         "<!--/$--></div><!--$?-->",
+        '<div hidden id="S:{0}"></script><script></script>',
         '</div<div hidden id="S:<template id="B:{0}"',
     ],
 )

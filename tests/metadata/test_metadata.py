@@ -345,6 +345,15 @@ def test_accounts_of_commenters_and_of_who_is_quoted_are_no_authors(marked: str)
         ("記者王海／台北報導", ("王海",)),
         ("Propos recueillis par Anne Côte", ("Anne Côte",)),
         ("Submitted by Anna Kos on 25 March 2024", ("Anna Kos",)),
+        ("Написал Иван Кос", ("Иван Кос",)),
+        ("Написал письмо президенту", ()),
+        ("Автори проекту пояснили", ()),
+        ("저자: 홍길동", ("홍길동",)),
+        ("저자 소개", ()),
+        ("執筆者 一覧 ページ", ()),
+        ("خبرنگار ما از بندر", ()),
+        ("유명한 기자 출신", ()),
+        ("정의당 기자 회견", ()),
     ],
 )
 def test_lines_by_the_heading_name_authors_only_where_they_introduce_one(
@@ -465,6 +474,17 @@ def test_names_have_no_introductions_addresses_or_handles(value: list[str], foun
         ("3 ΜΑΡΤΊΟΥ 2024", "2024-03-03"),
         ("3 EKİM 2024", "2024-10-03"),
         ("3 Mac 2024", "2024-03-03"),
+        ("3. Jänner 2024", "2024-01-03"),
+        ("3. maja 2024, 3. junija 2023", "2024-05-03"),
+        ("3. junija 2024", "2024-06-03"),
+        ("3. маја 2024.", "2024-05-03"),
+        ("3. октобра 2024.", "2024-10-03"),
+        ("3. janvārī 2024", "2024-01-03"),
+        ("3. märtsil 2024", "2024-03-03"),
+        ("3 ΜΑΪΟΥ 2024", "2024-05-03"),
+        ("৩ জানুয়ারী ২০২৪", "2024-01-03"),
+        ("۵ فروردین\u200cماه ۱۴۰۲", "2023-03-25"),
+        ("3 ژانویهٔ 2024", "2024-01-03"),
         ("3 d’abril de 2024", "2024-04-03"),
         ("3 de setiembre de 2024", "2024-09-03"),
         ("3 മാർച്ച് 2024", "2024-03-03"),
@@ -1003,7 +1023,15 @@ def test_addresses_state_the_day_also_without_separators(path: str) -> None:
 
 @pytest.mark.parametrize(
     ("stated", "language"),
-    [("de", "de"), ("de-CH", "de-CH"), ("en, fr", "en, fr"), ("UTF-8", None), ("Japanese", None)],
+    [
+        ("de", "de"),
+        ("de-CH", "de-CH"),
+        ("es-419", "es-419"),
+        ("en ; fr", "en ; fr"),
+        ("en, fr", "en, fr"),
+        ("UTF-8", None),
+        ("Japanese", None),
+    ],
 )
 def test_content_language_may_state_the_language(stated: str, language: str | None) -> None:
     found = metadata(f"<html><meta http-equiv=Content-Language content='{stated}'>".encode())

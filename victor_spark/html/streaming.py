@@ -30,7 +30,7 @@ def with_parts_placed(markup: bytes) -> bytes:
     for place, part in (sorted(move.groups()) for move in moves):
         if place in places and part in parts:
             (begin, after), (start, inner, stop) = places[place], parts[part]
-            if after <= start and start not in cuts:
+            if after <= start and cuts.keys().isdisjoint((begin, start)):
                 cuts[begin], cuts[start] = (after, inner, stop - len(_END)), (stop, stop, stop)
     begins, spans, pieces = sorted(cuts), [(0, len(markup))], []
     while spans:
@@ -82,8 +82,8 @@ def _parts(markup: bytes, moves: list[re.Match[bytes]]) -> dict[bytes, tuple[int
     parts: dict[bytes, tuple[int, int, int]] = {}
     for tag in tags:
         stop = in_order[bisect_right(in_order, tag.start(), 0, len(stops))]
-        while markup.endswith(b"</script>", tag.end(), stop):
-            stop = scripts[bisect_left(scripts, stop) - 1]
+        while (row := bisect_left(scripts, stop)) and markup.endswith(b"</script>", tag.end(), stop):
+            stop = scripts[row - 1]
         if markup.endswith(_END, tag.end(), stop):
             parts[tag[1]] = *tag.span(), stop
     return parts

@@ -59,10 +59,10 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
         if (label := _label().search(line, 0, last_colon + 1)) is not None:  # of several values in the line
             line = label[1] + _NEXT_LABEL.sub("", line[label.end() :])  # noqa: PLW2901
         begin = _introduction().match(f"{line} ") or _AFTER_DATE.match(line)
-        rest = line[begin.end() :] if begin is not None else ""
-        if begin is None or begin[0].strip().casefold() in _ALSO_OF_PROSE:
+        rest = (line[begin.end() :] or after) if begin is not None else ""
+        if begin is None or begin[0].strip().casefold() in vocabulary().introduction_of_prose:
             continue
-        if _CAPITAL.match(rest := rest or after) and len(rest) <= _LONGEST_NAME:
+        if rest[:1].isalnum() and rest[0] == rest[0].title() and len(rest) <= _LONGEST_NAME:
             found = tuple(name for name in authors([rest]) if len(name.split()) <= _MAX_WORDS)
             if found and is_full(found[0]):  # after a comma, one word is the place
                 known = vocabulary().agencies
@@ -71,14 +71,9 @@ def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
                 yield found
 
 
-_ALSO_OF_PROSE: Final = frozenset(
-    {"text", "texte", "texto", "via", "di", "da", "contributors", "reporter", "текст", "글", "द्वारा"}
-)
-"""Introductions that need a colon."""
 _NEXT_LABEL: Final = re.compile(r"(?<=\w)\s+[^\s:：]+\s?[:：].*")
 _AFTER_DATE: Final = re.compile(r"(?=.{0,30}\d).{0,40}[\d|·•,]\s+by\s+(?=[^\W\d_a-z])")
 _MAX_WORDS: Final = 5
-_CAPITAL: Final = re.compile(r"(?![a-z])\w")
 _GOES_ON: Final = re.compile(r"(?:,|\b(?:and|und|et|y|och|og|e)\b|&)\s*")
 
 
@@ -168,7 +163,7 @@ def _introduction() -> re.Pattern[str]:
 @cache
 def _label() -> re.Pattern[str]:
     """An introduction with a colon that means nothing else, such as `author:`, also inside a line."""
-    words = vocabulary().introduction - _ALSO_OF_PROSE
+    words = vocabulary().introduction - vocabulary().introduction_of_prose
     labels = "|".join(re.escape(word) for word in words if len(word) > 4 or not word.isascii())
     return re.compile(rf"(?:\A|(?<!the)(?<!our)(?<!from)(?<!to)[\s|·•])((?:{labels})\s*[:：])", re.IGNORECASE)
 

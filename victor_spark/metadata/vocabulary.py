@@ -16,6 +16,7 @@ class Vocabulary:
     pages: frozenset[str]
     author_label: tuple[str, ...]
     introduction: frozenset[str]
+    introduction_of_prose: frozenset[str]
     between: tuple[str, ...]
     degrees: tuple[str, ...]
     nobody: frozenset[str]
