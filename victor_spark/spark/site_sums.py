@@ -38,7 +38,7 @@ from victor_spark.worker import second_pass
 from victor_spark.worker.second_pass import OF_FILES, hashed, stem
 
 KNOWN: Final = "known.json"
-_N_WAITING: Final = 1 << 20
+_N_WAITING: Final = 1 << 18
 """Rows that a task sums up before it sends them."""
 _EXAMPLE: Final = 120
 """Characters of an example."""
@@ -113,7 +113,7 @@ def _write(spark: SparkSession, files: Files, name: str, shards: pa.Table, n_tas
 
 
 _N_PACKED: Final = 64
-_N_IN_BUCKET: Final = 1 << 19
+_N_IN_BUCKET: Final = 1 << 18
 _BYTES_A_ROW: Final = 150
 """Bytes of scored pages for each row of their sums, about."""
 
