@@ -26,11 +26,13 @@ def with_parts_placed(markup: bytes) -> bytes:
         return markup
     moves = list(_found(_MOVE, b"$R", markup))
     places, parts = _places(markup), _parts(markup, moves)
+    starts = sorted(start for start, _, _ in parts.values())
     cuts: dict[int, tuple[int, int, int]] = {}  # of each: its end, and the markup that stands there instead
     for place, part in (sorted(move.groups()) for move in moves):
         if place in places and part in parts:
             (begin, after), (start, inner, stop) = places[place], parts[part]
-            if after <= start and cuts.keys().isdisjoint((begin, start)):
+            is_whole = begin < start and after <= starts[bisect_left(starts, begin)]
+            if is_whole and cuts.keys().isdisjoint((begin, start)):
                 cuts[begin], cuts[start] = (after, inner, stop - len(_END)), (stop, stop, stop)
     begins, spans, pieces = sorted(cuts), [(0, len(markup))], []
     while spans:
