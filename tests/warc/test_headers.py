@@ -117,3 +117,19 @@ def test_only_newlines_end_a_field_of_a_warc_header(character: str) -> None:
     header = headers.WARC.parse(f"WARC/1.1\r\nWARC-Target-URI: {url}\r\nContent-Length: 5\r\n\r\n".encode())
     assert header is not None
     assert header.fields == {"warc-target-uri": url, "content-length": "5"}
+
+
+@pytest.mark.parametrize("date", ["null", "-", "0"])
+def test_arc_lines_without_a_date_are_read(date: str) -> None:
+    header = headers.ARC.parse(f"http://harbour.example/a b 10.0.0.1 {date} text/html 680\n".encode())
+    assert header is not None
+    assert header.fields["warc-target-uri"] == "http://harbour.example/a b"
+    assert header.block_length == 680
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("unit", [b"a 1 20080430204825 ", b"1 20080430 ", b" 200 a b 1 ", b" 1"])
+def test_long_arc_lines_take_linear_time(unit: bytes) -> None:
+    headers.ARC.parse(
+        b"http://x 10.0.0.1 20080430204825 " + unit * (headers.MAX_HEADER // len(unit)) + b"x\n"
+    )

@@ -10,8 +10,8 @@ from victor_spark.configuration import names
 
 MAX_HEADER: Final = 256 << 10
 """The most bytes of a record's header, and of the head of an HTTP message."""
-_ARC_LINE = re.compile(rb"(.+?) \S+ (\d{8,17}) (.*?)(?: \d{3} \S+ \S+ \d+ \S+)? (\d+)\s*")
-_ARC_LINE_WITHOUT_DATE = re.compile(rb"(.+) \S+ (\S+) (\S+) (\d+)\s*")  # as where the date is `null`
+_ARC_DATE = re.compile(rb" \S+ (\d{8,17}) ")
+_AFTER_DATE = re.compile(rb"(.*?)(?: \d{3} \S+ \S+ \d+ \S+)? (\d+)\s*")
 _ARC_SCHEMES: Final = (
     "http", "https", "ftp", "dns", "whois", "filedesc", "gopher", "news", "metadata", "warcinfo"
 )  # fmt: skip
@@ -104,10 +104,14 @@ def _warc_header(block: bytes) -> Header | None:
 def _arc_header(block: bytes) -> Header | None:
     """The one line of an ARC record, version 1 or 2, as WARC fields."""
     line, newline, _ = block.partition(b"\n")
-    found = _ARC_LINE.fullmatch(line) or _ARC_LINE_WITHOUT_DATE.fullmatch(line)
-    if not newline or found is None:
+    at = _ARC_DATE.search(line)
+    if at is not None and (rest := _AFTER_DATE.fullmatch(line, at.end())) is not None:
+        parts = [line[: at.start()], b"", at[1], *rest.groups()]
+    else:
+        parts = line.rstrip().rsplit(b" ", 4)
+    if not newline or len(parts) < 5:
         return None
-    uri, date, content_type, length = map(decoded, found.groups())
+    uri, _, date, content_type, length = map(decoded, parts)
     fields = {
         "warc-type": "warcinfo" if uri.startswith("filedesc:") else "response",
         "warc-target-uri": uri,
