@@ -45,6 +45,7 @@ def test_places_in_parts_and_in_limits_of_others() -> None:
         PLACE(0) + MOVE(0) + '<div hidden id="S:0">a',
         PART(0, "a") + MOVE(0),
         f"<p>a</p>{PLACE(0)}{MOVE(0)}",
+        f'<!--$?--><template id="B:0"></template>{PART(1, "a<!--/$-->b")}{MOVE(2)}{PART(0, "c")}{MOVE(0)}',
         PLACE(0) + PART(0, "a") + "</script>" + PART(1, "b"),  # an end of a script that has no beginning
         PLACE(0) + PART(0, "a") + "</script><script>x</script>" + MOVE(0),
         PLACE(0) + PART(0, "a") + "<SCRIPT>x</SCRIPT></script><script>x</script><script>y</script>" + MOVE(0),

@@ -406,6 +406,10 @@ def test_rdfa_states_authors_and_dates() -> None:
         (["Anna Kos &amp; Bo Lind"], ("Anna Kos", "Bo Lind")),
         (["Jana Kos a Petr Lind", "Eva Tan i Jan Roy"], ("Jana Kos", "Petr Lind", "Eva Tan", "Jan Roy")),
         (["Ana Costa a Silva"], ("Ana Costa a Silva",)),
+        (
+            ["Zhou En Lai", "Lê Và Anh", "ANNA KOS UND BO LIND"],
+            ("Zhou En Lai", "Lê Và Anh", "ANNA KOS", "BO LIND"),
+        ),
         (["Kos Anna és Lind Béla", "Anne Côte avec AFP"], ("Kos Anna", "Lind Béla", "Anne Côte", "AFP")),
         (
             ["Anna Kos, MD, MPH, and Md Karim", "Bo Lind, Md Rahman"],
@@ -1005,6 +1009,8 @@ def test_dates_of_comments_and_reviews_in_a_shop_are_not_those_of_the_page() -> 
     for replies in (comment, review):
         found = metadata(f"<h1>Ferry model</h1><p>{'Fog. ' * 300}</p>{replies}".encode())
         assert (found.authors, found.date) == ((), None)
+    found = metadata(b"<h1>Ferries</h1><a class=preview__author>Anna Kos</a><p>Fog.</p>")
+    assert found.authors == ("Anna Kos",), "a preview is no review"
 
 
 def test_a_time_without_a_number_in_its_attribute_is_that_of_its_text() -> None:

@@ -73,6 +73,15 @@ def test_types_of_arc_records_may_have_parameters_or_be_missing(
     assert record.fetch_time == datetime(2024, 2, 29, 12, 34, 56, tzinfo=UTC)
 
 
+@pytest.mark.parametrize("date", ["null", "-", "2024"])
+def test_an_arc_record_without_a_date_of_a_day_is_a_record(reading: Reading, date: str) -> None:
+    block = making.http(making.page(1))
+    line = f"http://site.example/1 192.0.2.1 {date} text/html {len(block)}\n".encode()
+    raw = [making.arc_head(), line + block + b"\n", making.arc(block, 2)]
+    record, _ = reading(making.shard(raw, "plain").content, "made.arc")
+    assert (record.url, record.payload, record.status) == ("http://site.example/1", making.page(1), None)
+
+
 def test_a_record_carries_the_values_of_its_headers(reading: Reading, tmp_path: Path) -> None:
     record = one(
         reading,

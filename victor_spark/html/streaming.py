@@ -13,7 +13,6 @@ _LIMIT: Final = re.compile(rb"<!--(/?)\$[?!~]?-->")
 """Where what a part replaces begins or ends."""
 _MOVE: Final = re.compile(rb'\$R[CRS]\("([BPS]:[^"]*)","([BPS]:[^"]*)"')
 """A call of the script that moves a part to a place."""
-_SCRIPT: Final = re.compile(b"<script")
 _END: Final = b"</div>"
 
 
@@ -26,11 +25,13 @@ def with_parts_placed(markup: bytes) -> bytes:
         return markup
     moves = list(_found(_MOVE, b"$R", markup))
     places, parts = _places(markup), _parts(markup, moves)
+    starts = sorted(start for start, _, _ in parts.values())
     cuts: dict[int, tuple[int, int, int]] = {}  # of each: its end, and the markup that stands there instead
     for place, part in (sorted(move.groups()) for move in moves):
         if place in places and part in parts:
             (begin, after), (start, inner, stop) = places[place], parts[part]
-            if after <= start and cuts.keys().isdisjoint((begin, start)):
+            is_whole = begin < start and after <= starts[bisect_left(starts, begin)]  # no part is in it
+            if is_whole and cuts.keys().isdisjoint((begin, start)):
                 cuts[begin], cuts[start] = (after, inner, stop - len(_END)), (stop, stop, stop)
     begins, spans, pieces = sorted(cuts), [(0, len(markup))], []
     while spans:
@@ -70,12 +71,9 @@ def _places(markup: bytes) -> dict[bytes, tuple[int, int]]:
 
 
 def _parts(markup: bytes, moves: list[re.Match[bytes]]) -> dict[bytes, tuple[int, int, int]]:
-    """Where the parts begin, their content does, and they end: before the next part, or a script that moves.
-
-    There may be other scripts between.
-    """
+    """Where parts begin, their content does, and they end: before the next part, or a script that moves."""
     tags = list(_found(_PART, b"<div hidden", markup))
-    scripts = [script.start() for script in _found(_SCRIPT, b"<script", markup)]
+    scripts = [script.start() for script in _found(re.compile(b"<script"), b"<script", markup)]
     stops = {tag.start() for tag in tags}
     stops |= {scripts[row - 1] for move in moves if (row := bisect_left(scripts, move.start()))}
     in_order = [*sorted(stops), 0]
@@ -83,7 +81,7 @@ def _parts(markup: bytes, moves: list[re.Match[bytes]]) -> dict[bytes, tuple[int
     for tag in tags:
         stop = in_order[bisect_right(in_order, tag.start(), 0, len(stops))]
         while (row := bisect_left(scripts, stop)) and markup.endswith(b"</script>", tag.end(), stop):
-            stop = scripts[row - 1]
+            stop = scripts[row - 1]  # there may be other scripts between
         if markup.endswith(_END, tag.end(), stop):
             parts[tag[1]] = *tag.span(), stop
     return parts

@@ -170,8 +170,9 @@ def _label() -> re.Pattern[str]:
 
 @cache
 def _between() -> re.Pattern[str]:
-    """The pattern of separators between two names; a comma before an academic degree is not a separator."""
-    words = "|".join(map(re.escape, vocabulary().between))
+    """The pattern of separators between two names: no comma before a degree, no `En` as in `Zhou En Lai`."""
+    forms = {f for w in vocabulary().between for f in (w, w.upper(), w.title() if len(w) > 2 else w)}
+    words = f"(?-i:{'|'.join(map(re.escape, forms))})"
     degrees = "|".join(map(re.escape, vocabulary().degrees))
     return re.compile(
         rf"\s*(?:[;|/／•·\n、،]|,?\s(?:{words})\s|,(?!\s*(?:{degrees})\b\.?\s*(?:\Z|[^\w\s]|(?:{words})\b)))\s*",
