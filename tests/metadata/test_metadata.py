@@ -935,7 +935,6 @@ def test_values_have_no_invisible_characters() -> None:
 @pytest.mark.parametrize(
     ("head", "heading", "title"),
     [
-        ("<title>Knots - Pier Forum</title>", "Pier Forum", "Knots"),
         ("<title>Pier Talk &bull; View topic - Which knot holds?</title>", "Pier Talk", "Which knot holds?"),
         ("<title>Which knot holds?</title>", "Thread: Which knot holds?", "Which knot holds?"),
         ("<title>r/nets - Which knot holds?</title>", "", "Which knot holds?"),
@@ -952,6 +951,12 @@ def test_titles_of_forums_letters_and_later_pages_are_those_of_the_text(
 ) -> None:
     head += "<meta property=og:site_name content='Harbour News'>"
     assert page(head, f"<h1>{heading}</h1>").title == title
+
+
+@pytest.mark.parametrize(("users", "title"), [(2, "Knots"), (0, "Pier Forum")])
+def test_the_name_of_a_forum_is_no_title_of_its_threads(users: int, title: str) -> None:
+    posts = "<a class=username>tall_ship</a><p>Which knot holds?</p>" * users
+    assert page("<title>Knots - Pier Forum</title>", f"<h1>Pier Forum</h1>{posts}").title == title
 
 
 def test_names_of_papers_stand_in_one_element_or_behind_a_suffix() -> None:

@@ -134,7 +134,7 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
             len(_WORD.findall(other)) > min(len(_WORD.findall(own)), _MAX_NAME_WORDS)
             or key(other) in page.headings
             or _is_site(own, page.sites)
-            or pattern_of("forums").search(own) is not None
+            or (page.is_thread and pattern_of("forums").search(own) is not None)
         )
         and not _is_site(other, page.sites)
     }
