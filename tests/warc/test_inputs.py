@@ -201,6 +201,14 @@ def test_an_empty_file_is_named(tmp_path: Path) -> None:
         assert message(tmp_path / name) == f"{tmp_path}/{name}: empty file"
 
 
+def test_an_empty_page_among_others_is_a_record(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_bytes(making.page(1))
+    (tmp_path / "b.html").write_bytes(b"")
+    records = [record for shard in resolve([str(tmp_path)]) for record in read(shard)]
+    assert [record.payload for record in records] == [making.page(1), b""]
+    assert [record.status for record in records] == [None, None]
+
+
 RUBBISH = {
     "binary data": bytes(range(256)) * 40,
     "image/png": b"\x89PNG\r\n\x1a\n" + bytes(99),

@@ -95,8 +95,6 @@ def _page(shard: Shard, options: ReadOptions, attempt: Attempt) -> Record:
     with storage.open_file(shard.path) as file:
         content = file.read(options.max_bytes + 1)
         size = file.seek(0, os.SEEK_END)
-    if not content:
-        raise ShardError(f"{shard.filename}: empty file")
     body = http_body.decode(content, (), (), limit=options.max_bytes)
     return Record(
         id=None,
