@@ -217,6 +217,7 @@ RUBBISH = {
     "a text": b"Service unavailable\nhttps://site.example/ is down\ntry again later\n",
     "a text, packed": gzip.compress(b"Saved x.warc.gz and more\nas it was asked for\n"),
     "binary data, packed": gzip.compress(bytes(999)),
+    "application/x-tar, packed": gzip.compress(b"a.html".ljust(257, b"\0") + b"ustar\x0000<html><p>a</p>"),
 }
 
 

@@ -49,6 +49,7 @@ _BINARY: Final = (
     (re.compile(rb"[CFZ]WS[\x03-\x30]"), "application/x-shockwave-flash"),
     (re.compile(rb"PK(?:\x03\x04|\x05\x06|\x07\x08)"), "application/zip"),
     (re.compile(rb"Rar!\x1a\x07"), "application/x-rar"),
+    (re.compile(rb".{257}ustar[\x00 ]", re.DOTALL), "application/x-tar"),
     (re.compile(rb"7z\xbc\xaf\x27\x1c"), "application/x-7z-compressed"),
     (re.compile(rb"(?:BZh[1-9]1AY&SY|\xfd7zXZ\x00)"), "a compressed file"),
     (re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "application/msword"),
@@ -71,7 +72,7 @@ def looks_like_html(payload: bytes) -> bool:
     """Whether the first kilobytes hold a tag that only html has, and few control characters."""
     head = _as_ascii(payload[:4096])
     n_controls = len(_NOT_TEXT.findall(head))
-    return binary_type(head) is None and n_controls * 10 <= len(head) and _HTML.search(head) is not None
+    return binary_type(payload) is None and n_controls * 10 <= len(head) and _HTML.search(head) is not None
 
 
 def is_text(head: bytes) -> bool:
