@@ -22,6 +22,15 @@ def test_a_part_replaces_what_its_place_shows_while_it_is_loaded() -> None:
     assert "hidden" not in canonical(source).html
 
 
+def test_scripts_and_links_may_follow_a_part() -> None:
+    between = '<script>x()</script><link rel="preload" href="/a.png"/><script>y()</script>'
+    assert texts(f"a{PLACE(0)}b{PART(0, '<p>c</p><script>z()</script>')}{between}{MOVE(0)}") == [
+        "a",
+        "c",
+        "b",
+    ]
+
+
 def test_places_in_parts_and_in_limits_of_others() -> None:
     source = (
         f"<!--$-->a{PLACE('1')}b<!--/$-->{PLACE('a')}<!--$!-->c<!--/$-->"

@@ -80,8 +80,14 @@ def _parts(markup: bytes, moves: list[re.Match[bytes]]) -> dict[bytes, tuple[int
     parts: dict[bytes, tuple[int, int, int]] = {}
     for tag in tags:
         stop = in_order[bisect_right(in_order, tag.start(), 0, len(stops))]
-        while (row := bisect_left(scripts, stop)) and markup.endswith(b"</script>", tag.end(), stop):
-            stop = scripts[row - 1]  # there may be other scripts between
+        while (at := markup.rfind(b"<", tag.end(), stop)) >= 0:  # other scripts and links may be between
+            row = bisect_left(scripts, at)
+            if markup.startswith(b"</script>", at) and row:
+                stop = scripts[row - 1]
+            elif markup.startswith(b"<link ", at):
+                stop = at
+            else:
+                break
         if markup.endswith(_END, tag.end(), stop):
             parts[tag[1]] = *tag.span(), stop
     return parts
