@@ -47,9 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is not None:
         return _run(list(arguments))
-    for name in (name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None):
-        setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115 - it stays open
-        os.set_inheritable(getattr(sys, name).fileno(), True)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed
+            stream = open(os.devnull, "r+", encoding="utf-8")  # noqa: SIM115 - it stays open
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
     codes: list[int] = []
     atexit.register(_leave, codes)  # registered first, so that it runs after all other exit handlers
     codes.append(_run(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Parts that React streams stand where its scripts put them: nothing is lost, nothing stands twice."""
+"""Parts of a page that React streams are put where its scripts put them; no text is lost or repeated."""
 
 import pytest
 

@@ -136,8 +136,8 @@ def _quality(pages: Sequence[Measured]) -> Iterator[str]:
         )
     index = [page for page in pages if page.gold["kind"] == "index"]
     n_kept, n_all = (sum(getattr(page, of).n_found for page in index) for of in ("found", "everything"))
-    index_pages = f"  index pages (not in the mean)         {len(index):>5}"
-    yield f"{index_pages}   {n_kept} of {n_all} words kept; gold has none"
+    name, kept = "index pages (not in the mean)", f"{n_kept} of {n_all} words kept; gold has none"
+    yield f"  {name:<37} {len(index):>5}   {kept}"
 
 
 def _example(row: Row) -> Iterator[str]:
@@ -164,7 +164,8 @@ def _dropped(pages: Sequence[Measured]) -> Iterator[str]:
 
 def _fitting(lines: Iterable[str], prefix: str) -> Iterator[str]:
     """Lines cut to the width of a terminal."""
-    for whole in (prefix + line for line in lines):
+    for line in lines:
+        whole = prefix + line
         yield whole if len(whole) <= WIDTH else whole[: WIDTH - 1] + "…"
 
 

@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Final
 
+from victor_spark.html.tags import occurrences
 from victor_spark.kernels import source as kernel
 
 _PART: Final = re.compile(rb'<div hidden id="(S:[^"<>]*)">')
@@ -47,11 +48,7 @@ def with_parts_placed(markup: bytes) -> bytes:
 
 def _found(pattern: re.Pattern[bytes], begin: bytes, markup: bytes) -> Iterator[re.Match[bytes]]:
     """The matches of a pattern that all begin in one way: to search for that is faster."""
-    at = markup.find(begin)
-    while at >= 0:
-        if (match := pattern.match(markup, at)) is not None:
-            yield match
-        at = markup.find(begin, at + 1)
+    return filter(None, (pattern.match(markup, at) for at in occurrences(markup, begin)))
 
 
 def _places(markup: bytes) -> dict[bytes, tuple[int, int]]:
@@ -73,7 +70,7 @@ def _places(markup: bytes) -> dict[bytes, tuple[int, int]]:
 def _parts(markup: bytes, moves: list[re.Match[bytes]]) -> dict[bytes, tuple[int, int, int]]:
     """Where parts begin, their content does, and they end: before the next part, or a script that moves."""
     tags = list(_found(_PART, b"<div hidden", markup))
-    scripts = [script.start() for script in _found(re.compile(b"<script"), b"<script", markup)]
+    scripts = [*occurrences(markup, b"<script")]
     stops = {tag.start() for tag in tags}
     stops |= {scripts[row - 1] for move in moves if (row := bisect_left(scripts, move.start()))}
     in_order = [*sorted(stops), 0]

@@ -1,8 +1,9 @@
 """Tables of tags, and of words in class and id, with their meaning for the scan; and hash tables of them."""
 
 import hashlib
+from collections.abc import Iterator
 from functools import cache
-from typing import Final, NamedTuple
+from typing import AnyStr, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,14 @@ def has(blocks: Blocks, element: str) -> bool:
 def inside(blocks: Blocks, container: str) -> Bool:
     """Which blocks have an ancestor that belongs to a name of CONTAINERS."""
     return np.asarray((blocks.containers & np.uint64(BIT[container])) != 0)
+
+
+def occurrences(markup: AnyStr, part: AnyStr) -> Iterator[int]:
+    """Where a part, such as the beginning of a tag, occurs; an expression takes ten times as long."""
+    at = markup.find(part)
+    while at >= 0:
+        yield at
+        at = markup.find(part, at + 1)
 
 
 _MEMBERS: Final = {

@@ -105,8 +105,9 @@ _WORD: Final = re.compile(r"[^\W_]+")
 def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) -> str:
     """The heading with the kicker that `og:title` puts before it, and with its words whole."""
     heading = heading.removeprefix("Title:").lstrip()  # the label of the field, in records of papers
+    letters = pattern_of("title_label", r"\A").sub("", heading).replace(" ", "")
     for where, title in stated:
-        if title.replace(" ", "") == pattern_of("title_label", r"\A").sub("", heading).replace(" ", ""):
+        if title.replace(" ", "") == letters:
             return title
         if where == "meta og:title" and title.endswith(f": {heading}"):
             own = key(title.removesuffix(heading))
