@@ -4,8 +4,9 @@ python -m research.quality --output docs/quality.md
 
 The figures come from `victor train crf` (metrics.json, out_of_fold.jsonl.gz),
 `python -m research.against_peers` (peers.json), `... .studies` (ablation.json, curve.json, languages.json,
-sets.json), `... .snippets` (snippets.json), `... .preferences` (preferences.json), `... .previous`
-(previous.json) and `... .recipes` (recipes.json). worst.toml describes the worst pages.
+sets.json), `... .snippets` (snippets.json), `... .link_lists` (link_lists.json),
+`... .preferences` (preferences.json), `... .previous` (previous.json) and `... .recipes` (recipes.json).
+worst.toml describes the worst pages.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import research
-from research import out_of_fold, preferences, previous, quality_tables, rejecting
+from research import link_lists, out_of_fold, preferences, previous, quality_tables, rejecting
 from research.out_of_fold import PageRow
 from victor_spark import configuration, resources
 from victor_spark.evaluation import pictures, report
@@ -59,6 +60,7 @@ def _proof(results: Path) -> Iterator[str]:
     yield _section(_PREFERENCES, results / preferences.FILE_NAME, quality_tables.preferences)
     yield _REJECT
     yield "\n".join(quality_tables.reject(rows))
+    yield _section(_LISTS, results / link_lists.FILE_NAME, quality_tables.link_lists)
     yield from _expected(rows)
     why = configuration.toml(results / WORST)["page"] if (results / WORST).is_file() else []
     yield _WORST.format(n=quality_tables.N_WORST)
@@ -332,6 +334,14 @@ A page gets the status `empty` when the highest expected F1 is below a minimum. 
 minimum rejects, from the out-of-fold results of `victor train crf` (section *Model `victor-3`*).
 
 ![Pages rejected](pictures/quality-reject.png)"""
+
+_LISTS: Final = """\
+## Pages that are lists of links
+
+`--max-list-share` drops pages whose text is, to a higher share, a list of links: front pages, lists of
+teasers, boards, tables of contents ([method.md](method.md#which-blocks-are-kept) says what counts). Made by
+`python -m research.link_lists --data PAGES`: how many annotated pages each value drops, of those on which
+`victor` keeps text. Gold texts of `wcxb` keep such lists, so the option is off by default."""
 
 _EXPECTED: Final = """\
 ## How reliable is `expected_f1`?

@@ -5,6 +5,7 @@ from itertools import chain
 from typing import Any, Final
 
 from research import against_peers, rejecting
+from research.link_lists import LIMITS
 from research.out_of_fold import PageRow
 from research.preferences import BY_THEMSELVES
 from research.trials import ALL_STAGES, STAGES
@@ -43,6 +44,13 @@ def reject(rows: Sequence[PageRow]) -> Iterator[str]:
         yield (
             f"| {bar.least:g}{mark} | {bar.n_empty_rejected} | {bar.n_content_rejected} | {bar.word_f1:.4f} |"
         )
+
+
+def link_lists(rows: Sequence[Row]) -> Iterator[str]:
+    """Pages dropped by each value of --max-list-share."""
+    yield f"| | pages | {' | '.join(f'above {limit:g}' for limit in LIMITS)} |\n|{'---|' * (2 + len(LIMITS))}"
+    for row in rows:
+        yield f"| {row['name']} | {row['n_pages']} | {' | '.join(map(str, row['n_dropped']))} |"
 
 
 def expected_f1(rows: Sequence[PageRow]) -> Iterator[str]:

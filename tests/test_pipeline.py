@@ -345,7 +345,13 @@ def test_a_page_below_the_expected_f1_asked_for_is_dropped_with_the_figure() -> 
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"prefer": "speed"}, {"prefer": "recall", "threshold": 0.5}, {"fail_below": 1.5}]
+    "wrong",
+    [
+        {"prefer": "speed"},
+        {"prefer": "recall", "threshold": 0.5},
+        {"fail_below": 1.5},
+        {"max_list_share": -0.1},
+    ],
 )
 def test_wishes_that_mean_nothing_are_usage_errors(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):

@@ -6,7 +6,7 @@ import pytest
 import victor_spark
 from victor_spark.errors import UsageError
 from victor_spark.html.segment import segment
-from victor_spark.roles import ROLES, headline, roles
+from victor_spark.roles import ROLES, headline, list_share, roles
 
 SENTENCE = "The ferry to the outer islands leaves from the north pier every morning at seven o'clock. "
 ARTICLE = f"<p>{SENTENCE * 3}</p><p>{SENTENCE * 4}</p>"
@@ -185,3 +185,41 @@ def test_the_headline_is_dropped_by_its_role() -> None:
     assert "Ferries run again" not in victor_spark.clean(PAGE, without="title").text
     assert victor_spark.clean(PAGE, prefer="precision").text.startswith("Ferries run again\n")
     assert "Ferries run again" not in victor_spark.clean(PAGE, threshold=0.01).text
+
+
+def share_of_list(html: str) -> float:
+    blocks = segment(html)
+    return list_share(blocks, np.ones(len(blocks), dtype=bool))
+
+
+TEASER = '<h2><a href="/a">The ferry to the outer islands runs again</a></h2><p>After a winter in dock.</p>'
+POST = f'<p><a href="/u">tall_ship</a></p><p>{SENTENCE * 2}</p>'
+
+
+def test_teasers_and_links_are_a_list() -> None:
+    assert share_of_list(TEASER * 5) == 1.0
+    assert share_of_list('<ul><li><a href="/b">Timetable of the ferries</a> 3 May</li></ul>' * 5) == 1.0
+    assert (
+        share_of_list('<a href="/c">外の島へ行く船の時刻表です</a><p>冬の間は港で休みます。</p>' * 5) == 1.0
+    )
+
+
+def test_what_stands_beside_a_list_lowers_its_share() -> None:
+    teasers, whole = share_of_list(TEASER * 5 + "<p></p>"), share_of_list(ARTICLE + TEASER * 5)
+    assert 0.2 < whole < 0.6 < teasers
+
+
+def test_posts_articles_and_few_links_are_no_list() -> None:
+    assert share_of_list(POST * 10) == 0.0
+    assert share_of_list(f'<h2><a href="/a">Ferries run again</a></h2>{ARTICLE}' * 5) == 0.0
+    assert share_of_list(TEASER) == 0.0
+    assert share_of_list(f'<p>Take <a href="/f">the morning ferry</a>. {SENTENCE}</p>' * 5) == 0.0
+    assert list_share(segment(TEASER * 5), np.zeros(10, dtype=bool)) == 0.0
+
+
+def test_a_page_whose_text_is_a_list_is_dropped_on_request() -> None:
+    front = f"<title>Harbour News</title>{TEASER * 12}"
+    assert victor_spark.clean(front, threshold=1.0).status == "ok"
+    dropped = victor_spark.clean(front, threshold=1.0, max_list_share=0.5)
+    assert (dropped.status, dropped.reason) == ("empty", "100% of the text is a list of links")
+    assert victor_spark.clean(PAGE, max_list_share=0.5).status == "ok"

@@ -31,7 +31,8 @@ def _of_settings(settings: Callable[P, Settings]) -> tuple[Callable[P, "PageClea
 
         `cleaner` is one of `cleaners()`. The other arguments are the options of `victor clean`: `threshold`
         keeps blocks with P(other) below it (None: the cleaner decides page by page); `prefer` is "precision"
-        or "recall"; a page with an expected F1 lower than `fail_below` is dropped; blocks of the roles
+        or "recall"; a page with an expected F1 lower than `fail_below` is dropped, or
+        whose text is to more than `max_list_share` a list of links; blocks of the roles
         `without` ("comment,caption" or a list) are dropped and those of the roles `including` always
         kept; `model` is a directory; `languages` are the ISO codes of pages to keep ("cs,sk" or a list;
         empty: all); `lid_model` and `templates` are files; `sites` is a folder.

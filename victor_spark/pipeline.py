@@ -284,6 +284,10 @@ def _decided(
         status, reason = "empty", ONLY_TEMPLATES if repeated else "no block kept"
     elif status is None and settings.fail_below is not None and (expected or 0.0) < settings.fail_below:
         status, reason = "empty", f"expected F1 {expected or 0.0:.2f}, below {settings.fail_below:g}"
+    elif status is None and settings.max_list_share is not None:
+        share = roles.list_share(page.blocks, kept)
+        if share > settings.max_list_share:
+            status, reason = "empty", f"{share:.0%} of the text is a list of links"
     return Document(
         status=status or "ok",
         reason=scored.repairs if status is None else reason,

@@ -46,6 +46,12 @@ _WITHIN_WORD: Final = re.compile(rf"[^\W_{WORD_CLASS}]{{2}}")
 _MAX_WORDS_BETWEEN: Final = 300
 """The most dropped words between a headline and its text: with more, the text is another part of the page."""
 
+_MIN_ENTRIES: Final = 2
+_MIN_LINK_LETTERS: Final = 8
+_MAX_ENTRY_LETTERS: Final = 200
+_MAX_PER_LINK_LETTER: Final = 12
+"""An entry with more letters is itself a text: an article among several, a post below its author."""
+
 
 def check(roles: Collection[str]) -> None:
     """Raises UsageError for a name that is not in ROLES."""
@@ -120,6 +126,21 @@ def headline(blocks: Blocks, kept: Bool) -> Bool:
         hashes = blocks.letters_hash
         found[rows] = not set(hashes[rows].tolist()) <= set(hashes[kept].tolist())
     return found
+
+
+def list_share(blocks: Blocks, kept: Bool) -> float:
+    """The share of the kept letters that are in a list of links, such as the teasers of a front page; 0 to 1.
+
+    An entry is a line that begins with a link, and the text up to the next such line, if both are short.
+    """
+    (rows,) = (kept & (blocks.n_letters > 0)).nonzero()
+    begins = np.diff(blocks.paragraph[rows], prepend=-1) != 0
+    begins &= inside(blocks, "a")[rows] & (blocks.n_letters[rows] >= _MIN_LINK_LETTERS)
+    if begins.sum() < _MIN_ENTRIES:
+        return 0.0
+    letters = np.bincount(begins.cumsum(), blocks.n_letters[rows])[1:]  # first is what stands above the list
+    most = np.minimum(_MAX_ENTRY_LETTERS, _MAX_PER_LINK_LETTER * blocks.n_letters[rows[begins]])
+    return float(letters[letters <= most].sum() / blocks.n_letters[rows].sum())
 
 
 def _region(hints: UInt8 | list[int], group: str) -> Any:

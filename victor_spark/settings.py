@@ -24,10 +24,12 @@ class Settings:
 
     `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision. `prefer`:
     "precision" or "recall" instead of their balance, for cleaners that give probabilities. `fail_below`:
-    a page with a lower expected F1 is dropped. `without` and `including`: roles of blocks to drop and to
-    keep, on top of the cleaner's decision. `model`: a model directory instead of the cleaner's own.
-    `languages`: ISO codes of the pages to keep, empty for all. `lid_model`: a fastText file that identifies
-    languages instead of our profiles. `templates`: a table of templates. `sites`: a table of sites.
+    a page with a lower expected F1 is dropped. `max_list_share`: so is a page if a higher share of its text
+    is a list of links, such as the teasers of a front page. `without` and `including`: roles of blocks to
+    drop and to keep, on top of the cleaner's decision. `model`: a model directory instead of the cleaner's
+    own. `languages`: ISO codes of the pages to keep, empty for all. `lid_model`: a fastText file that
+    identifies languages instead of our profiles. `templates`: a table of templates. `sites`: a table of
+    sites.
 
     Raises UsageError for a value out of range or of another type.
     """
@@ -42,6 +44,9 @@ class Settings:
     )
     fail_below: float | None = setting(
         None, "--fail-below F1", "pages with a lower expected F1 get the status empty", probability
+    )
+    max_list_share: float | None = setting(
+        None, "--max-list-share P", "drop pages if more of their text is a list of links", probability
     )
     without: Names = setting(
         (), "--without ROLE,ROLE", "drop blocks with these roles (docs/structure.md)", names
@@ -82,7 +87,7 @@ class Settings:
             if not isinstance(value, (*plain, Real) if float in kinds else plain):
                 raise UsageError(f"{one.name} must be {wanted}, not {value!r}")
             object.__setattr__(self, one.name, value)
-        for name in ("threshold", "fail_below"):
+        for name in ("threshold", "fail_below", "max_list_share"):
             if (value := getattr(self, name)) is not None and not 0.0 <= value <= 1.0:
                 raise UsageError(f"{name} must be between 0 and 1, not {value}")
         if self.prefer not in {None, *PREFERENCES}:

@@ -19,6 +19,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.recordloader import ArcWarcRecord
 
+import victor_spark
 from victor_spark.statuses import STATUSES
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample"
@@ -260,6 +261,16 @@ def test_markup_is_as_hostile_as_the_names_say(responses: dict[str, Answer]) -> 
     assert b"<frameset" in body(responses, "frameset")
     assert body(responses, "pdf-declared-html").startswith(b"%PDF")
     assert body(responses, "empty-body") == b""
+
+
+def test_the_front_pages_and_no_others_are_recognised_as_lists_of_links(
+    gold: list[dict[str, Any]], responses: dict[str, Answer]
+) -> None:
+    clean = victor_spark.load(max_list_share=0.5)
+    of_pages = {url: clean(record.body, url).reason or "" for url, record in responses.items()}
+    recognised = {url for url, reason in of_pages.items() if reason.endswith("is a list of links")}
+    assert recognised == {row["url"] for row in gold if row["kind"] == "index"}
+    assert len(recognised) == 7
 
 
 def test_pages_cut_by_the_crawler_say_so(responses: dict[str, Answer]) -> None:

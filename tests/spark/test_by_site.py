@@ -187,9 +187,10 @@ def test_sites_that_are_odd_lose_no_page(spark: SparkSession, tmp_path: Path) ->
         {"spark": SparkOptions(engine="rdd"), "rows": RowOptions(blocks=True, html=True, markdown=True)},
         {"rows": RowOptions(partition_by="crawl"), "cleaning": Settings(threshold=0.3)},
         {"cleaning": Settings(without=("heading",), including=("title",), fail_below=0.7)},
+        {"cleaning": Settings(max_list_share=0.3)},
         {"cleaning": Settings(languages=("cs",), fail_below=0.7), "rows": RowOptions(blocks=True)},
     ],
-    ids=["columns", "threshold", "roles", "languages"],
+    ids=["columns", "threshold", "roles", "lists", "languages"],
 )
 def test_every_option_gives_sites_of_one_page_the_rows_of_one_pass(
     clean: Run, options: dict[str, Any]
