@@ -115,9 +115,13 @@ def draw(directory: Path) -> None:
             {
                 "all pages": _points(found, "word_f1"),
                 "mean over sets": _points(found, "mean_over_sets"),
+                **{
+                    f"wcxb: {kind}": [(row["n_sites_trained"], row["kinds"][kind]) for row in found]
+                    for kind in found[-1]["kinds"]
+                },
             },
             directory / "quality-learning.png",
-            title="Word F1 on one fold",
+            title="Word F1 out of fold",
             names=("training sites", "word F1"),
         )
 
@@ -301,8 +305,9 @@ trees, is in exactly one group. Differences are to the model with all features a
 _LEARNING: Final = """\
 ## More sites for training
 
-Made by `python -m research.studies curve --data PAGES`, with the fold and the trees of the ablation. A larger
-share of the sites includes the smaller shares.
+Made by `python -m research.studies curve --data PAGES`, with all five folds and the smaller trees of the
+ablation. A larger share of the sites includes the smaller shares. Training sites and pages are those of the
+first fold.
 
 ![Learning curve](pictures/quality-learning.png)"""
 

@@ -118,13 +118,15 @@ def ablation(found: Mapping[str, Row]) -> Iterator[str]:
 
 
 def learning(found: Mapping[str, Row]) -> Iterator[str]:
-    """More sites."""
-    yield "| | sites | pages | word F1 | mean over sets |\n|---|---|---|---|---|"
-    for name, row in sorted(found.items(), key=lambda each: each[1]["n_sites_trained"]):
-        yield (
-            f"| {name} | {row['n_sites_trained']} | {row['n_trained']} | {row['word_f1']:.4f} | "
-            f"{row['mean_over_sets']:.4f} |"
-        )
+    """More sites: word F1 over all pages, sets, and the kinds of pages of wcxb."""
+    rows = sorted(found.items(), key=lambda each: each[1]["n_sites_trained"])
+    yield f"| | {' | '.join(name for name, _ in rows)} |\n|{'---|' * (1 + len(rows))}"
+    for name, key in (("training sites", "n_sites_trained"), ("training pages", "n_trained")):
+        yield f"| {name} | {' | '.join(str(row[key]) for _, row in rows)} |"
+    for name, key in (("all pages", "word_f1"), ("mean over sets", "mean_over_sets")):
+        yield f"| {name} | {' | '.join(f'{row[key]:.4f}' for _, row in rows)} |"
+    for kind in rows[-1][1]["kinds"]:
+        yield f"| wcxb: {kind} | {' | '.join(format(row['kinds'][kind], '.3f') for _, row in rows)} |"
 
 
 def languages(found: Mapping[str, Row]) -> Iterator[str]:

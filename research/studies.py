@@ -6,7 +6,7 @@ python -m research.studies languages --data PAGES --languages el pl
 python -m research.studies sets      --data PAGES
 
 ablation  without each group of features, and each stage alone, on the first of the folds
-curve     from 10, 25, 50 and 100 % of the sites outside of that fold
+curve     from 10, 25, 50 and 100 % of the sites outside of each fold
 languages each language tested with a model that was trained without it, beside the results out of fold
 sets      each set tested with a model that was trained without it, with and without features of origins
 
@@ -18,9 +18,10 @@ shipped model's (--blocks). Results that exist are not computed again, except wi
 import argparse
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,13 +53,9 @@ Stored = dict[str, dict[str, Any]]
 def figures(
     trial: Trial, pages: Sequence[LabelledPage], f1: Sequence[float], base: Sequence[float] | None = None
 ) -> dict[str, Any]:
-    """Word F1 over the pages tested and by set; with `base` also the difference from it, by site."""
-    sets = [pages[row].gold.set for row in trial.tested]
-    by_set = {
-        name: [value for value, own in zip(f1, sets, strict=True) if own == name]
-        for name in sorted(set(sets))
-    }
-    means = {name: round(float(np.mean(values)), 6) for name, values in by_set.items()}
+    """Word F1 of the pages tested, by set and kind; with `base` also the difference from it, by site."""
+    tested = [pages[row].gold for row in trial.tested]
+    means = _means((page.set, value) for page, value in zip(tested, f1, strict=True))
     found = {
         "n_trained": len(trial.trained),
         "n_sites_trained": len({pages[row].site for row in trial.trained}),
@@ -66,12 +63,25 @@ def figures(
         "word_f1": round(float(np.mean(f1)), 6),
         "mean_over_sets": round(float(np.mean(list(means.values()))), 6),
         "sets": means,
+        "kinds": _means(
+            (page.meta["page_type"], value)
+            for page, value in zip(tested, f1, strict=True)
+            if page.set == "wcxb" and page.meta.get("page_type")
+        ),
     }
     if base is None:
         return found
     sites = [pages[row].site for row in trial.tested]
     (difference,) = measures.differences(_column(f1), _column(base), sites)
     return found | {"difference": {key: round(value, 6) for key, value in asdict(difference).items()}}
+
+
+def _means(values: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """The mean of the values of each name, by name."""
+    found = defaultdict[str, list[float]](list)
+    for name, value in values:
+        found[name].append(value)
+    return {name: round(float(np.mean(of_name)), 6) for name, of_name in sorted(found.items())}
 
 
 def _column(values: Sequence[float]) -> Any:
@@ -109,14 +119,15 @@ def ablation(pages: Sequence[LabelledPage], store: _Store, options: argparse.Nam
 
 
 def curve(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespace) -> None:
-    """From few sites to all; for all sites, the result of the ablation is used if it exists."""
-    planned = trials.of_shares(pages, _table(options), _folds(pages, options))
-    everything = _Store(store.path.with_name("ablation.json"), again=False).found.get(ALL_STAGES)
-    if everything and everything["n_trained"] == len(planned[-1].trained) and not options.again:
-        store.put(planned[-1].name, everything)
-    for trial in _missing(planned, store):
-        model = trials.train(trial, pages, _training(options))
-        store.put(trial.name, figures(trial, pages, trials.word_f1(trial, pages, model, STAGES[ALL_STAGES])))
+    """From few sites to all, every page tested by the model of its fold."""
+    of_shares = trials.of_shares(pages, _table(options), _folds(pages, options))
+    for trial in _missing([folds[0] for folds in of_shares], store):
+        folds = next(folds for folds in of_shares if folds[0] is trial)
+        models = (trials.train(fold, pages, _training(options)) for fold in folds)
+        of_folds = zip(folds, models, strict=True)
+        f1 = [trials.word_f1(fold, pages, model, STAGES[ALL_STAGES]) for fold, model in of_folds]
+        tested = replace(trial, tested=[*chain.from_iterable(fold.tested for fold in folds)])
+        store.put(trial.name, figures(tested, pages, [*chain.from_iterable(f1)]))
 
 
 def languages(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespace) -> None:

@@ -132,12 +132,19 @@ def without_groups(table: FeatureTable, fold_of: Sequence[int]) -> list[Trial]:
     return [Trial(name, each, trained, tested) for name, each in ({ALL_STAGES: table} | tables).items()]
 
 
-def of_shares(pages: Sequence[LabelledPage], table: FeatureTable, fold_of: Sequence[int]) -> list[Trial]:
-    """A growing share of the sites outside of the first fold, tested on that."""
-    trained, tested = _halves(fold_of)
-    place = {row: zlib.crc32(pages[row].site.encode("utf-8", "replace")) / 2**32 for row in trained}
-    chosen = {share: [row for row in trained if place[row] < share] for share in SHARES}
-    return [Trial(f"{share:.0%} of the sites", table, rows, tested) for share, rows in chosen.items()]
+def of_shares(
+    pages: Sequence[LabelledPage], table: FeatureTable, fold_of: Sequence[int]
+) -> list[list[Trial]]:
+    """Growing shares of the sites: for each, and for each fold, those outside of the fold, tested on it."""
+    place = [zlib.crc32(page.site.encode("utf-8", "replace")) / 2**32 for page in pages]
+    halves = [_halves(fold_of, fold) for fold in sorted(set(fold_of))]
+    return [
+        [
+            Trial(f"{share:.0%} of the sites", table, [row for row in trained if place[row] < share], tested)
+            for trained, tested in halves
+        ]
+        for share in SHARES
+    ]
 
 
 def without_language(
@@ -182,7 +189,7 @@ def fold_of(pages: Sequence[LabelledPage], n_folds: int) -> list[int]:
     return [int(fold) for fold in made.tolist()]
 
 
-def _halves(fold_of: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The rows outside of the first fold, and those in it."""
+def _halves(fold_of: Sequence[int], fold: int = 0) -> tuple[list[int], list[int]]:
+    """The rows outside of a fold, and those in it."""
     rows = range(len(fold_of))
-    return [row for row in rows if fold_of[row] != 0], [row for row in rows if fold_of[row] == 0]
+    return [row for row in rows if fold_of[row] != fold], [row for row in rows if fold_of[row] == fold]

@@ -100,11 +100,12 @@ def test_larger_shares_hold_the_smaller_ones_and_none_of_the_fold_that_is_tested
     pages: list[LabelledPage],
 ) -> None:
     planned = trials.of_shares(pages, from_conf(trials.FEATURE_SET), trials.fold_of(pages, 2))
-    tested = {pages[row].site for row in planned[0].tested}
     for smaller, larger in pairwise(planned):
-        assert set(smaller.trained) <= set(larger.trained)
-    assert not tested & {pages[row].site for row in planned[-1].trained}
-    assert len(planned[-1].trained) + len(planned[-1].tested) == len(pages)
+        assert all(set(few.trained) <= set(more.trained) for few, more in zip(smaller, larger, strict=True))
+    for fold in planned[-1]:
+        assert not {pages[row].site for row in fold.tested} & {pages[row].site for row in fold.trained}
+        assert len(fold.trained) + len(fold.tested) == len(pages)
+    assert sorted(row for fold in planned[0] for row in fold.tested) == list(range(len(pages)))
 
 
 def test_a_language_left_out_takes_its_sites_with_it(pages: list[LabelledPage]) -> None:
