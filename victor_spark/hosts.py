@@ -67,9 +67,9 @@ def site(url: str | None, grouping: str = REGISTERED_DOMAIN) -> str | None:
     """The site of a URL, its host in ASCII; None where the URL has neither host nor folder."""
     try:
         parts = urlsplit(url or "")
+        host = _ascii(parts.hostname or "")
     except ValueError:  # such as "http://[half an address/"
         return None
-    host = _ascii(host_name(url) or "")
     if not host:
         return "/".join(["file://", *_folders(parts.path)]) if parts.scheme == "file" else None
     if grouping == REGISTERED_DOMAIN:

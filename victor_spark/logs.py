@@ -1,10 +1,10 @@
-"""Lines on stderr: text for people, or objects of JSON for a log store (`--log-format json`); progress."""
+"""Lines on stderr: text for people, or JSON for a log store (`--log-format json`); progress; tables."""
 
 import json
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -143,6 +143,14 @@ def size(n_bytes: float) -> str:
     power = min(max(len(str(int(n_bytes))) - 1, 0) // 3, 5)
     number = n_bytes / 1000**power
     return f"{number:.{int(power > 0 and number < 100)}f} {('bytes', 'KB', 'MB', 'GB', 'TB', 'PB')[power]}"
+
+
+def aligned(rows: Iterable[Sequence[object]], n_left: int = 1) -> list[str]:
+    """The rows of a table as lines: the first `n_left` columns are flush left, the others flush right."""
+    cells = [list(map(str, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    line = "  ".join(f"{{:{'<' if n < n_left else '>'}{width}}}" for n, width in enumerate(widths))
+    return [line.format(*row) for row in cells]
 
 
 def many(n: int, noun: str) -> str:

@@ -45,7 +45,7 @@ def test_what_was_counted_can_be_read(three: Profiles) -> None:
 
 def test_adding_a_language_leaves_the_others_bytes_alone(three: Profiles, speak: Speak) -> None:
     before = members(three.to_bytes())
-    after = members(langid.add(three, "ab", speak(9, 2000)).to_bytes())
+    after = members(langid.train([("ab", speak(9, 2000))], three.profiles).to_bytes())
     own = {name for name in before if "/" in name}
     assert {name for name in after if "/" in name} - own == {
         "ab/trigrams.npy",
@@ -57,7 +57,7 @@ def test_adding_a_language_leaves_the_others_bytes_alone(three: Profiles, speak:
 
 def test_replacing_a_language_leaves_the_others_bytes_alone(three: Profiles, speak: Speak) -> None:
     before = members(three.to_bytes())
-    after = members(langid.add(three, "bb", speak(9, 2000)).to_bytes())
+    after = members(langid.train([("bb", speak(9, 2000))], three.profiles).to_bytes())
     differing = {name.split("/")[0] for name in before if "/" in name and before[name] != after[name]}
     assert differing == {"bb"}
 

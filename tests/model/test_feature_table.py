@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given
 
 from tests.html.pages import articles, blocks_of
-from victor_spark.blocks import Blocks
+from victor_spark.blocks import Blocks, Float32
 from victor_spark.errors import ConfigurationError, ModelError
 from victor_spark.model.features import (
     FEATURE_SETS,
     MAX_BINS,
     FeatureTable,
-    Part,
     from_conf,
     from_json,
 )
@@ -54,14 +53,21 @@ def test_a_set_with_a_base_has_all_of_it_and_its_own(conf: Path) -> None:
     assert len(larger.conjunctions) == len(base.conjunctions) + 1
 
 
-def test_a_new_feature_is_a_part_and_a_set_whose_file_names_its_base(
+def test_a_new_feature_is_a_row_of_a_new_set_whose_file_names_its_base(
     conf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def rows_of(blocks: Blocks, _patterns: Patterns) -> Fill:
-        return lambda first, rows: np.copyto(rows[0], 2 * blocks.n_letters[first : first + rows.shape[1]])
-
     base = FEATURE_SETS["victor-3"]
-    larger = replace(base, parts=(*base.parts, Part(("letters.twice",), rows_of)))
+
+    def rows_of(blocks: Blocks, patterns: Patterns) -> Fill:
+        fill_base = base.rows_of(blocks, patterns)
+
+        def fill(first: int, rows: Float32) -> None:
+            fill_base(first, rows[:-1])
+            rows[-1] = 2 * blocks.n_letters[first : first + rows.shape[1]]
+
+        return fill
+
+    larger = replace(base, own=(*base.own, "letters.twice"), rows_of=rows_of)
     monkeypatch.setitem(FEATURE_SETS, "victor-4", larger)
     conf.with_name("victor-4.toml").write_text('base = "victor-3"\n')
     table, blocks = from_conf("victor-4"), blocks_of("<p>One<p>Three")

@@ -185,10 +185,12 @@ def act(store: Store, number: int, name: Any, action: Action, *, judge: bool = F
 
 def _logged(connection: Connection, store: Store, page: Row, row: Row, action: Action) -> dict[str, Any]:
     undoable, redoable = _stacks(store, row["id"])
-    labels = row["labels"]
-    if action.kind in _CHANGING:
-        labels = _wanted(store, page, row, action)
-        undoable, redoable = [*undoable, -1], []
+    labels, n_blocks = row["labels"], int(page["n_blocks"])
+    if action.kind == "label":
+        runs = checked_runs(action.runs, action.label, n_blocks=n_blocks, n_labels=len(store.labels))
+        labels = apply(labels, runs)
+    elif action.kind in ("restore", "clear"):
+        labels = row["initial"] if action.kind == "restore" else BLANK * n_blocks
     elif action.kind in ("undo", "redo"):
         stack, other = (undoable, redoable) if action.kind == "undo" else (redoable, undoable)
         if not stack:
@@ -196,6 +198,8 @@ def _logged(connection: Connection, store: Store, page: Row, row: Row, action: A
         other.append(stack.pop())
         (known,) = store.rows("SELECT before, after FROM action WHERE id = ?", other[-1])
         labels = known["before" if action.kind == "undo" else "after"]
+    if action.kind in _CHANGING:
+        undoable, redoable = [*undoable, -1], []
     updated = {
         "labels": labels,
         "revision": row["revision"] + 1,
@@ -217,17 +221,6 @@ def _logged(connection: Connection, store: Store, page: Row, row: Row, action: A
         (*entry, json.dumps(answer)),
     )
     return answer
-
-
-def _wanted(store: Store, page: Row, row: Row, action: Action) -> str:
-    """The labels that a label, restore or clear sets."""
-    n_blocks = int(page["n_blocks"])
-    if action.kind == "clear":
-        return BLANK * n_blocks
-    if action.kind == "restore":
-        return str(row["initial"])
-    runs = checked_runs(action.runs, action.label, n_blocks=n_blocks, n_labels=len(store.labels))
-    return apply(row["labels"], runs)
 
 
 def checked_action(sent: Mapping[str, Any]) -> Action:

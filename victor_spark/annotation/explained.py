@@ -12,7 +12,7 @@ import numpy as np
 
 from victor_spark import resources
 from victor_spark.annotation import frame
-from victor_spark.blocks import HEADER, LABELS, OTHER, TEXT, Bool, labels
+from victor_spark.blocks import LABELS, OTHER, Bool, labels
 from victor_spark.document import Document
 from victor_spark.html.canonical import style_sheets
 from victor_spark.model import files as model_files
@@ -88,8 +88,7 @@ def _tooltips(document: Document, explanation: Explanation | None) -> list[dict[
     of_blocks, headline = document.blocks.roles.tolist(), _headline(document).tolist()
     tooltips = []
     for block, (label, p) in enumerate(zip(own, probabilities, strict=True)):
-        one: dict[str, Any] = {"label": LABELS[label], "role": ROLES[of_blocks[block]]}
-        one["p"] = [p[HEADER], p[TEXT], p[OTHER]]
+        one: dict[str, Any] = {"label": LABELS[label], "role": ROLES[of_blocks[block]], "p": p}
         if headline[block]:
             one["headline"] = True
         if shares[block]:

@@ -2,7 +2,7 @@
 
 import json
 import lzma
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -36,11 +36,7 @@ class Finished:
 def finished(store: Store) -> Iterator[Finished]:
     """The done pages, with the labels of the adjudicator, or else of the majority (a tie is `other`)."""
     for row in store.rows("SELECT * FROM page WHERE NOT practice ORDER BY id"):
-        given = store.rows(
-            "SELECT annotation.*, annotator.name FROM annotation JOIN annotator ON annotator.id = annotator"
-            " WHERE page = ? AND state = 'done' ORDER BY annotation.id",
-            row["id"],
-        )
+        given = store.rows("SELECT * FROM given WHERE page = ? AND state = 'done' ORDER BY id", row["id"])
         if not given:
             continue
         judge = next((each for each in reversed(given) if each["judge"]), None)
@@ -56,19 +52,31 @@ def finished(store: Store) -> Iterator[Finished]:
 
 
 def export(store: Store, form: str, output: Path) -> int:
-    """Writes all done pages as gold, cleaneval or html; returns their number, OutputError if that fails."""
+    """Writes all done pages; returns their number, OutputError if that fails.
+
+    `form`: gold, one JSON object per line; cleaneval, OUT/gold/ID.txt in CleanEval's markup and
+    OUT/html/ID.html; html, OUT/ID.html.
+    """
     done = list(finished(store))
     if not done:
         raise AnnotationError(
             f"{store.path}: no page is done yet (Enter in the browser marks a page as done)"
         )
-    _WRITERS[form](store, track(done, "exporting", len(done)), output)
+    lines = []
+    for page in track(done, "exporting", len(done)):
+        if form == "html":
+            names = [store.labels[int(label)].name for label in page.labels]
+            _write(output / f"{page.row['hash'][:16]}.html", merged(content(store, page.row["id"]), names))
+            continue
+        row = gold_row(store, page)
+        if form == "gold":  # as evaluation.gold reads it
+            lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+        else:  # for `victor evaluate --gold --pages`
+            _write(output / "gold" / f"{row['id']}.txt", row["gold_markup"])
+            _write(output / "html" / f"{row['id']}.html", row["html"])
+    if form == "gold":
+        _write(output, "".join(lines))
     return len(done)
-
-
-def _gold(store: Store, done: Iterable[Finished], output: Path) -> None:
-    """One JSON object per line, as evaluation.gold reads it; compressed if the name ends in .xz."""
-    _write(output, "".join(json.dumps(gold_row(store, page), ensure_ascii=False) + "\n" for page in done))
 
 
 def gold_row(store: Store, page: Finished) -> dict[str, Any]:
@@ -139,27 +147,11 @@ def _document(html: str, blocks: Blocks, labels: UInt8, row: Row) -> Document:
     )
 
 
-def _cleaneval(store: Store, done: Iterable[Finished], output: Path) -> None:
-    """OUT/gold/ID.txt in CleanEval's markup and OUT/html/ID.html, for `victor evaluate --gold --pages`."""
-    for page in done:
-        row = gold_row(store, page)
-        _write(output / "gold" / f"{row['id']}.txt", row["gold_markup"])
-        _write(output / "html" / f"{row['id']}.html", row["html"])
-
-
-def _html(store: Store, done: Iterable[Finished], output: Path) -> None:
-    """OUT/ID.html: the whole parsed page, scripts included, with data-victor-label on each block."""
-    for page in done:
-        kept = content(store, page.row["id"])
-        names = [store.labels[int(label)].name for label in page.labels]
-        _write(output / f"{page.row['hash'][:16]}.html", merged(kept, names))
-
-
 _NO_ELEMENTS_INSIDE: Final = ("<option", "<textarea")
 
 
 def merged(kept: Content, names: list[str]) -> str:
-    """The whole page with its labels: `<span data-victor-label="text">` around each block.
+    """The whole page, scripts included, with its labels: `<span data-victor-label="text">` around each block.
 
     Inside option and textarea, which cannot contain elements, their own tag gets the attribute.
     """
@@ -188,10 +180,3 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with resources.replaced(path) as draft:
             draft.write_bytes(lzma.compress(content) if path.suffix == ".xz" else content)
-
-
-_WRITERS: Final[dict[str, Callable[[Store, Iterable[Finished], Path], None]]] = {
-    "gold": _gold,
-    "cleaneval": _cleaneval,
-    "html": _html,
-}

@@ -8,7 +8,8 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
+from operator import itemgetter
 from statistics import median
 from typing import Any, Final
 
@@ -55,9 +56,8 @@ _N_DONE: Final = """
 """A column: by how many annotators the page is done."""
 
 _OPEN: Final = """
-SELECT annotation.page FROM annotation JOIN page ON page.id = annotation.page
-WHERE annotator = :annotator AND judge = 0 AND state = 'open' AND NOT page.practice
-  AND annotation.page != :after ORDER BY last_seen DESC LIMIT 1
+SELECT page FROM given WHERE annotator = :annotator AND judge = 0 AND state = 'open' AND NOT practice
+  AND page != :after ORDER BY last_seen DESC LIMIT 1
 """
 
 _NEW: Final = """
@@ -130,8 +130,7 @@ def history(store: Store, name: Any) -> dict[str, Any]:
     """The pages the annotator opened, the latest last."""
     annotator, _ = annotations.annotator_number(store, name)
     rows = store.rows(
-        "SELECT annotation.page FROM annotation JOIN page ON page.id = annotation.page"
-        " WHERE annotator = ? AND judge = 0 AND NOT practice ORDER BY annotation.opened, annotation.id",
+        "SELECT page FROM given WHERE annotator = ? AND judge = 0 AND NOT practice ORDER BY opened, id",
         annotator,
     )
     return {"pages": [row["page"] for row in rows]}
@@ -157,10 +156,8 @@ def progress(store: Store, plan: Plan, name: str | None = None) -> dict[str, Any
 
 def _of_annotator(store: Store, annotator: int, unfinished: set[int]) -> dict[str, Any]:
     rows = store.rows(
-        "SELECT annotation.page, state, active_seconds,"
-        " (SELECT count(*) FROM action WHERE action.annotation = annotation.id) AS n_actions"
-        " FROM annotation JOIN page ON page.id = annotation.page"
-        " WHERE annotator = ? AND judge = 0 AND NOT practice ORDER BY done, annotation.id",
+        "SELECT *, (SELECT count(*) FROM action WHERE action.annotation = given.id) AS n_actions FROM given"
+        " WHERE annotator = ? AND judge = 0 AND NOT practice ORDER BY done, id",
         annotator,
     )
     seconds = [row["active_seconds"] for row in rows if row["state"] == "done"]
@@ -216,14 +213,10 @@ def fleiss(blocks: Iterable[Sequence[str]]) -> float | None:
 def _done(store: Store) -> dict[int, list[Row]]:
     """Page → its finished annotations, if there are two or more."""
     rows = store.rows(
-        "SELECT annotation.page, annotator.name, annotation.labels FROM annotation"
-        " JOIN annotator ON annotator.id = annotation.annotator JOIN page ON page.id = annotation.page"
-        " WHERE judge = 0 AND state = 'done' AND NOT practice ORDER BY annotation.page, annotator.id"
+        "SELECT * FROM given WHERE judge = 0 AND state = 'done' AND NOT practice ORDER BY page, annotator"
     )
-    of_page: dict[int, list[Row]] = defaultdict(list)
-    for row in rows:
-        of_page[row["page"]].append(row)
-    return {page: given for page, given in of_page.items() if len(given) > 1}
+    of_pages = ((page, list(given)) for page, given in groupby(rows, itemgetter("page")))
+    return {page: given for page, given in of_pages if len(given) > 1}
 
 
 def agreement(store: Store) -> dict[str, Any]:
@@ -265,10 +258,7 @@ def _rounded(value: float | None) -> float | None:
 
 def disagreements(store: Store) -> dict[str, Any]:
     """Pages on which finished annotations differ, the worst first, with the adjudicator."""
-    judges = store.rows(
-        "SELECT annotation.page, annotator.name FROM annotation"
-        " JOIN annotator ON annotator.id = annotation.annotator WHERE judge = 1 AND state = 'done'"
-    )
+    judges = store.rows("SELECT page, name FROM given WHERE judge = 1 AND state = 'done'")
     judge_of = {row["page"]: row["name"] for row in judges}
     listed = []
     for number, given in _done(store).items():
@@ -287,13 +277,9 @@ def disagreements(store: Store) -> dict[str, Any]:
 def disagreement(store: Store, number: int) -> dict[str, Any]:
     """The labels of each annotator of a page, the blocks that differ, and the adjudicator's labels."""
     page = annotations.page_row(store, number)
-    rows = store.rows(
-        "SELECT annotator.name, annotation.labels, judge, state FROM annotation"
-        " JOIN annotator ON annotator.id = annotation.annotator WHERE page = ? ORDER BY annotation.id",
-        number,
-    )
-    given = [row for row in rows if not row["judge"] and row["state"] == "done"]
-    judge = next((row for row in rows if row["judge"] and row["state"] == "done"), None)
+    rows = store.rows("SELECT * FROM given WHERE page = ? AND state = 'done' ORDER BY id", number)
+    given = [row for row in rows if not row["judge"]]
+    judge = next((row for row in rows if row["judge"]), None)
     differing = [block for block, column in enumerate(_columns(given)) if len(set(column)) > 1]
     return {
         "page": number,

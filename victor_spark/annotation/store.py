@@ -33,6 +33,11 @@ _PRIVATE: Final = 0o600
 _TEXT: Final = ("utf-8", "surrogatepass")
 
 _SCHEMA: Final = Path(__file__).with_suffix(".sql")
+_GIVEN: Final = """
+CREATE TEMP VIEW given AS SELECT annotation.*, annotator.name, page.practice FROM annotation
+JOIN annotator ON annotator.id = annotation.annotator JOIN page ON page.id = annotation.page
+"""
+"""The annotations, with the name of the annotator and whether the page is for practice."""
 
 Row = sqlite3.Row
 BLANK: Final = str(OTHER)
@@ -256,6 +261,7 @@ def _opened(path: Path, *, is_new: bool) -> Store:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(_GIVEN)
             for suffix in ("", "-wal", "-shm", "-journal"):  # readable by the owner only
                 with suppress(OSError):  # missing, or of another owner
                     path.with_name(path.name + suffix).chmod(_PRIVATE)

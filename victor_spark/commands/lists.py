@@ -9,6 +9,7 @@ from victor_spark.commands.options import Command, switch
 from victor_spark.errors import EXIT_DONE
 from victor_spark.langid.labels import languages
 from victor_spark.langid.profiles import Profiles
+from victor_spark.logs import aligned
 
 CLEANERS_HELP: Final = """\
 Lists the installed cleaners, one name per line. With `--cleaner a+b`, b cleans the output of a.
@@ -47,15 +48,14 @@ def list_languages(arguments: argparse.Namespace) -> int:
     profiles = resources.directory("models") / pipeline.PROFILES
     measured = profiles.with_name(SHARES)
     shares = json.loads(measured.read_text(encoding="utf-8")) if measured.is_file() else {}
-    if not arguments.json:
-        print(f"{'code':<8} {'language':<24} {'exact':>6} {'group':>6}")
+    rows: list[tuple[str, ...]] = [("code", "language", "exact", "group")]
     for code in Profiles.load(profiles).languages:
         name, (exact, group) = languages().names.get(code, ""), shares.get(code, (None, None))
         if arguments.json:
             print(json.dumps({"code": code, "name": name, "exact": exact, "group": group}))
-        else:
-            shown = ["" if share is None else f"{share:.1%}" for share in (exact, group)]
-            print(f"{code:<8} {name:<24} {shown[0]:>6} {shown[1]:>6}")
+        rows.append((code, name, *("" if share is None else f"{share:.1%}" for share in (exact, group))))
+    if not arguments.json:
+        print("\n".join(aligned(rows, n_left=2)))
     return EXIT_DONE
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -177,22 +176,18 @@ def show(arguments: argparse.Namespace) -> int:
     """Prints the sites, or the templates of one."""
     found = table.read(arguments.table)
     if arguments.site is None:
-        lines = _sites(found)
+        counted = found.group_by(SITE).aggregate([("regex", "count"), ("n_pages", "max")])
+        sites = counted.sort_by([("regex_count", "descending"), (SITE, "ascending")]).to_pylist()
+        lines = [f"{row['regex_count']:>9} {row['n_pages_max']:>7}  {row[SITE]}" for row in sites]
+        lines.insert(0, f"{'templates':>9} {'pages':>7}  site")
     else:
         of_site = found.filter(pc.equal(found[SITE], arguments.site)).to_pylist()
         if not of_site:
             raise _unknown(arguments.site, arguments.table, pc.unique(found[SITE]).to_pylist())
         of_site.sort(key=lambda row: (row["vanished"], -row["document_frequency"], row["regex"]))
-        lines = _site(of_site, arguments)
+        lines = list(_site(of_site, arguments))
     print("\n".join(lines))
     return EXIT_DONE
-
-
-def _sites(found: pa.Table) -> Iterator[str]:
-    yield f"{'templates':>9} {'pages':>7}  site"
-    counted = found.group_by(SITE).aggregate([("regex", "count"), ("n_pages", "max")])
-    for row in counted.sort_by([("regex_count", "descending"), (SITE, "ascending")]).to_pylist():
-        yield f"{row['regex_count']:>9} {row['n_pages_max']:>7}  {row[SITE]}"
 
 
 def _unknown(site: str, name: str, sites: Iterable[str]) -> InputError:

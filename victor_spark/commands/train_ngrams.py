@@ -81,7 +81,8 @@ def train_langid(arguments: argparse.Namespace) -> int:
             language, equals, path = pair.partition("=")
             if not equals or not path:
                 raise UsageError(f"--add {pair}: expected LANG=FILE")
-            profiles = langid.add(profiles, _checked(language, path), langid.read(Path(path)))
+            new = (_checked(language, path), langid.read(Path(path)))
+            profiles = langid.train([new], profiles.profiles)
     else:
         profiles = langid.train(_texts(arguments.inputs))
     with resources.written(arguments.output), resources.replaced(arguments.output) as draft:

@@ -22,7 +22,7 @@ from victor_spark.errors import UsageError
 from victor_spark.evaluation import labelling, measures
 from victor_spark.evaluation.labelling import LabelledPage
 from victor_spark.evaluation.measures import ALL, Counts, Interval, Overlap
-from victor_spark.logs import track
+from victor_spark.logs import aligned, track
 from victor_spark.model import decision
 
 Train: TypeAlias = Callable[[Sequence[LabelledPage]], Mapping[str, Cleaner]]
@@ -197,14 +197,12 @@ def blocks(results: Sequence[PageResult]) -> tuple[Float64, UInt8]:
 
 def table(rows: Mapping[str, Mapping[str, Any]]) -> str:
     """The figures as lines of text: word F1 with its interval, then the paper's block measures."""
-    head = f"{'set':<18}{'pages':>6}  {'word F1':>7} {'95 % interval':>15} {'median':>7}"
-    lines = [head + f" {'acc':>7} {'unlab':>7} {'prec':>7} {'recall':>7}"]
+    lines = [("set", "pages", "word F1", "95 % interval", "median", "acc", "unlab", "prec", "recall")]
     for name, row in rows.items():
-        f1, blocks = row["word_f1"], row["blocks"]
+        f1, of_blocks = row["word_f1"], (f"{row['blocks'][key]:.4f}" for key in measures.OF_BLOCKS)
         interval = f"{f1['low']:.3f} – {f1['high']:.3f}"
-        line = f"{name:<18}{row['n_pages']:>6}  {f1['mean']:>7.3f} {interval:>15} {f1['median']:>7.3f}"
-        lines.append(line + "".join(f" {blocks[key]:>7.4f}" for key in measures.OF_BLOCKS))
-    return "\n".join(lines)
+        lines.append((name, row["n_pages"], f"{f1['mean']:.3f}", interval, f"{f1['median']:.3f}", *of_blocks))
+    return "\n".join(aligned(lines))
 
 
 def write_out_of_fold(path: Path, pages: Sequence[LabelledPage], results: Sequence[PageResult]) -> None:

@@ -21,6 +21,7 @@ from victor_spark.evaluation.evaluate import Gold, Table
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import ALL, Interval
 from victor_spark.evaluation.measuring import BLOCKS, Measurement, Plan
+from victor_spark.logs import aligned
 
 N_WORST: Final = 20
 """The number of pages that are shown for each cleaner."""
@@ -214,22 +215,15 @@ def terminal_lines(results: Mapping[str, Any]) -> Iterator[str]:
     """The table of cleaners, their differences from the first one, and the first failures."""
     figures = results["figures"][ALL][ALL]
     measure, measured = evaluate.main_measure(results), evaluate.measured(results)
-    width = max(len("cleaner"), *map(len, figures)) + 2
-    head = "".join(f"{name:>9}" for name in measured)
-    yield (
-        f"{'cleaner':<{width}}{'pages':>6}{head}"
-        f"  {'95 % interval':>15}{'median':>8}{'empty':>7}{'failed':>7}{'pages/s':>9}"
-    )
+    rows = [("cleaner", "pages", *measured, "95 % interval", "median", "empty", "failed", "pages/s")]
     for cleaner, each in figures.items():
         f1 = {name: found["f1"] for name, found in each["measures"].items()}
-        cells = "".join(f"{_number(f1.get(name)):>9}" for name in measured)
         main = each["measures"].get(measure)
         interval = f"{main['f1_low']:.3f} – {main['f1_high']:.3f}" if main else "–"
-        yield (
-            f"{cleaner:<{width}}{each['n_pages']:>6}{cells}  {interval:>15}"
-            f"{_number(main and main['f1_median']):>8}"
-            f"{each['empty_ratio']:>7.1%}{each['n_failed']:>7}{_speed(each):>9}"
-        )
+        cells = (*(_number(f1.get(name)) for name in measured), interval, _number(main and main["f1_median"]))
+        others = (f"{each['empty_ratio']:.1%}", each["n_failed"], _speed(each))
+        rows.append((cleaner, each["n_pages"], *cells, *others))
+    yield from aligned(rows)
     if measure:
         yield f"F1, mean over pages; interval and median of {measure}; pages/s of processor time"
         for pair in results["differences"]:

@@ -21,7 +21,7 @@ from victor_spark.evaluation import gold, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap, Quality
 from victor_spark.extractors import template
-from victor_spark.logs import track
+from victor_spark.logs import aligned, track
 from victor_spark.preparation import handed_over
 from victor_spark.settings import Settings
 from victor_spark.templates import coverage, table, tokens
@@ -143,19 +143,16 @@ def losses(found: Sequence[SiteGain], cleaner: str) -> dict[str, float]:
 def lines(found: Sequence[SiteGain], cleaner: str) -> Iterator[str]:
     """The figures for a terminal: precision, recall and F1 of each way, a line a site."""
     names = list(found[0].qualities)
-    width = max(24, *(len(site.site) + 2 for site in found))
-    yield f"{'':<{width + 17}}" + "".join(f"{name:>25}" for name in names)
-    yield f"{'site':<{width}}{'pages':>6}{'templates':>11}" + f"{'P':>11}{'R':>7}{'F1':>7}" * len(names)
-    for site in found:
-        cells = "".join(_cells(site.qualities[name]) for name in names)
-        yield f"{site.site:<{width}}{site.n_pages:>6}{site.n_templates:>11}{cells}"
-    yield f"{'mean over sites':<{width + 17}}" + "".join(_cells(mean(found, name)) for name in names)
+
+    def cells(qualities: Mapping[str, Quality]) -> Iterator[str]:
+        return (f"{part:.4f}" for name in names for part in astuple(qualities[name]))
+
+    head = ("site", "pages", "templates", *(title for name in names for title in (f"{name}: P", "R", "F1")))
+    rows = [(site.site, site.n_pages, site.n_templates, *cells(site.qualities)) for site in found]
+    means = ("mean over sites", "", "", *cells({name: mean(found, name) for name in names}))
+    yield from aligned([head, *rows, means])
     worst, loss = max(losses(found, cleaner).items(), key=lambda each: each[1])
     yield f"most recall lost after {cleaner}: {100 * loss:.2f} points, on {worst}"
-
-
-def _cells(quality: Quality) -> str:
-    return f"{quality.precision:>11.4f}{quality.recall:>7.4f}{quality.f1:>7.4f}"
 
 
 def as_json(found: Sequence[SiteGain], cleaner: str) -> dict[str, object]:

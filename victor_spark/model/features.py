@@ -1,8 +1,8 @@
 """Feature sets, and their tables: features become bins, and bins attributes of a CRF (Victor, section 3.1).
 
-A published name means one list of features for ever: a change makes a new name. A set is a sequence of parts.
-A new feature is a part (its name and its function) in a set with a new name (FEATURE_SETS), whose file
-in conf/features/ names the set that it extends as `base`. There, a feature needs a row only if it has bins.
+A published name means one list of features for ever: a change makes a new name. A new feature is a row of a
+set with a new name (FEATURE_SETS), whose file in conf/features/ names the set that it extends as `base`.
+There, a feature needs a row only if it has bins.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,28 +34,20 @@ Guess: TypeAlias = Callable[[Float32], Float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Some features of a set: their names, and what fills the rows of a page with at least one block."""
-
-    names: tuple[str, ...]
-    rows_of: Callable[[Blocks, Patterns], Fill]
-
-
-@dataclass(frozen=True, slots=True)
 class FeatureSet:
-    """The features of blocks: those of all parts in order.
+    """The features of blocks: their own names, and what fills their rows for a page with at least one block.
 
     If the set `is_learnt`, features of trained weights follow, then the score of trees on all others.
     """
 
-    parts: tuple[Part, ...]
+    own: tuple[str, ...]
+    rows_of: Callable[[Blocks, Patterns], Fill]
     is_learnt: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """The features in the order of their rows."""
-        own = tuple(name for part in self.parts for name in part.names)
-        return (*own, *FEATURES, SCORE) if self.is_learnt else own
+        return (*self.own, *FEATURES, SCORE) if self.is_learnt else self.own
 
 
 SCORE: Final = "score"
@@ -64,13 +56,10 @@ SCORE: Final = "score"
 LANGUAGE: Final = frozenset({"langid1", "langid2"})
 """Features that need language profiles. They do not improve victor-2008 on our pages (docs/quality.md)."""
 
-_PAPER: Final = Part(victor_2008.NAMES, victor_2008.rows_of)
-_SURROUNDINGS: Final = Part(surroundings.NAMES, lambda blocks, _patterns: surroundings.rows_of(blocks))
-
 FEATURE_SETS: Final[Mapping[str, FeatureSet]] = {
-    "victor-2008": FeatureSet((_PAPER,)),
-    "victor-2": FeatureSet((_SURROUNDINGS,), is_learnt=True),
-    "victor-3": FeatureSet((_SURROUNDINGS,), is_learnt=True),
+    "victor-2008": FeatureSet(victor_2008.NAMES, victor_2008.rows_of),
+    "victor-2": FeatureSet(surroundings.NAMES, surroundings.rows_of, is_learnt=True),
+    "victor-3": FeatureSet(surroundings.NAMES, surroundings.rows_of, is_learnt=True),
 }
 
 Conjunction = tuple[tuple[int, int], ...]
@@ -131,8 +120,8 @@ class FeatureTable:
         All values of a large page may take much memory. Without `weights`, their features and the score are
         left out; without `guess`, the score is. With `guess`, there is room for `n_more` rows below.
         """
-        parts = FEATURE_SETS[self.feature_set].parts
-        fills = [(len(part.names), part.rows_of(blocks, self.patterns)) for part in parts]
+        features = FEATURE_SETS[self.feature_set]
+        fills = [(len(features.own), features.rows_of(blocks, self.patterns))]
         if not self.is_learnt:
             weights = guess = None
         if weights is not None:

@@ -25,7 +25,7 @@ FILE_NAME: Final = "weights.npz"
 _TREES: Final = ("first", "last")
 
 _ARRAYS: Final = ("singles", "boundary", "bias", "transitions", "conjunctions", "conjunction_weights")
-_LEARNT: Final = ("name_words", "name_weights", "origin_weights")
+_WEIGHTS: Final = ("name_words", "name_weights", "origin_weights")
 
 
 def to_bytes(model: Model) -> bytes:
@@ -34,7 +34,7 @@ def to_bytes(model: Model) -> bytes:
     arrays = {name: getattr(model, name) for name in _ARRAYS}
     if (weights := model.weights) is not None:
         learnt = (weights.names.words, weights.names.weights, weights.origins.weights)
-        arrays |= dict(zip(_LEARNT, learnt, strict=True))
+        arrays |= dict(zip(_WEIGHTS, learnt, strict=True))
     for place in _TREES:
         if (grown := getattr(model, place)) is not None:
             arrays |= {f"{place}_{name}": getattr(grown, name) for name in trees.ARRAYS}
@@ -51,8 +51,7 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
         with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
             description = json.loads(arrays["description"].tobytes())
             columns = {key: np.ascontiguousarray(arrays[key]) for key in _ARRAYS}
-            learnt = {key: np.ascontiguousarray(arrays[key]) for key in _LEARNT if key in arrays}
-            grown = {place: _trees(arrays, place) for place in _TREES}
+            learnt = {key: np.ascontiguousarray(arrays[key]) for key in arrays.keys() - {*_ARRAYS}}
             stated = description["format"]
     except Exception as error:  # numpy and zipfile raise many types for damaged files
         raise ModelError(f"{name}: damaged, or not a model of victor-spark") from error
@@ -61,43 +60,27 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
     try:
         table = from_json(description["table"])
         _check(table, columns)
-        weights = _weights(table, learnt)
-        _check_trees(table, grown)
+        weights, first, last = _learnt(table, learnt) if table.is_learnt else (None, None, None)
     except (KeyError, ModelError) as error:
         raise ModelError(f"{name}: {error}") from error
-    about, first, last = description.get("about", {}), grown["first"], grown["last"]
+    about = description.get("about", {})
     return Model(table=table, weights=weights, first=first, last=last, about=about, **columns)
 
 
-def _weights(table: FeatureTable, learnt: Mapping[str, npt.NDArray[Any]]) -> Weights | None:
-    """The learnt weights; ModelError where they are damaged, missing, or stored for a table without any."""
-    if (len(learnt) == len(_LEARNT)) != table.is_learnt:
-        missing = "the model's learnt weights are missing"
-        raise ModelError(missing if table.is_learnt else "its feature set has no weights")
-    if not table.is_learnt:
-        return None
-    words, of_words, of_elements = (learnt[name] for name in _LEARNT)
+def _learnt(table: FeatureTable, arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Weights, Trees, Trees]:
+    """The learnt weights and both groups of trees; ModelError where they are missing or damaged."""
+    stored = {place: [f"{place}_{name}" for name in trees.ARRAYS] for place in _TREES}
+    parts = {"learnt weights": [*_WEIGHTS]} | {f"{place} trees": names for place, names in stored.items()}
+    for part, names in parts.items():
+        if not arrays.keys() >= {*names}:
+            raise ModelError(f"the model's {part} are missing")
+    words, of_words, of_elements = (arrays[name] for name in _WEIGHTS)
     weights = Weights(Names(words, of_words), Origins(of_elements, table.elements))
     check_weights(weights)
-    return weights
-
-
-def _trees(arrays: Mapping[str, npt.NDArray[Any]], place: str) -> Trees | None:
-    names = {name: f"{place}_{name}" for name in trees.ARRAYS}
-    if not arrays.keys() & set(names.values()):
-        return None
-    return Trees(**{name: np.ascontiguousarray(arrays[stored]) for name, stored in names.items()})
-
-
-def _check_trees(table: FeatureTable, grown: Mapping[str, Trees | None]) -> None:
-    """Raises ModelError for a model without its trees, or with those of another feature table."""
-    n_features = {"first": len(table.names) - 1, "last": len(table.names) + len(revision.ADDED)}
-    for place, found in grown.items():
-        if (found is not None) != table.is_learnt:
-            missing = f"the model's {place} trees are missing"
-            raise ModelError(missing if found is None else "its feature set has no trees")
-        if found is not None:
-            trees.check(found, n_features[place])
+    first, last = (Trees(*(arrays[name] for name in stored[place])) for place in _TREES)
+    trees.check(first, len(table.names) - 1)
+    trees.check(last, len(table.names) + len(revision.ADDED))
+    return weights, first, last
 
 
 def _check(table: FeatureTable, columns: Mapping[str, npt.NDArray[Any]]) -> None:

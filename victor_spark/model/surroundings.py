@@ -127,7 +127,7 @@ Fill: TypeAlias = Callable[[int, Float32], None]
 """Fills rows of features, as many columns as there are, for the blocks from a given one on."""
 
 
-def rows_of(blocks: Blocks) -> Fill:
+def rows_of(blocks: Blocks, _patterns: object = None) -> Fill:
     """A function that fills `rows` (len(NAMES), n blocks) of a page with at least one block."""
     n, page = len(blocks), layout_of(blocks)
     numbers = np.empty(len(_OF_PAGE), dtype=np.float32)

@@ -218,7 +218,6 @@ _PART: Final = 1 << 14
 def run(request: MiningRequest) -> None:
     """Runs the job; errors of inputs, options and output are raised before the first page."""
     shards = plan.of_shards(inputs.resolve(request.clean.inputs, base_url=request.clean.base_url))
-    mine.check(request.mining)  # a pattern that doesn't compile is a UsageError now
     old = None
     if request.update is not None:
         known = SiteTemplates(storage.absolute(request.update))

@@ -11,21 +11,18 @@ from typing import Final
 import numpy as np
 
 from victor_spark.blocks import OTHER, Blocks, Bool, Int32, Page, Scores, UInt8
-from victor_spark.errors import UsageError
 from victor_spark.html.characters import properties
 from victor_spark.kernels import text_of
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, WHITE
-from victor_spark.templates.tokens import CLEANED, HTML, TEXT, VIEWS
+from victor_spark.templates.tokens import HTML, TEXT
 
 
 def view(name: str, page: Page, kept: Bool | None = None) -> str:
-    """The page in a view; the view `cleaned` needs `kept`, a value for each block."""
+    """The page in a view; `kept`, a value for each block, is for the view `cleaned` (None: all are kept)."""
     if name == HTML:
         return page.html
-    if name == TEXT:
+    if name == TEXT or kept is None:
         return page.blocks.text
-    if name != CLEANED or kept is None:
-        raise UsageError(f"no view {name!r}: use one of {', '.join(VIEWS)}")
     return text_of(page.blocks.points[_of_blocks(page.blocks, kept)])
 
 
@@ -33,9 +30,9 @@ def covered(name: str, page: Page, intervals: Int32, kept: Bool | None = None) -
     """Which code points of `page.blocks.text` lie in the intervals, shape (n, 2), of the view."""
     if name == HTML:
         return _from_html(page, _mask(len(page.html), intervals))
-    if name == TEXT:
+    if name == TEXT or kept is None:
         return _mask(len(page.blocks.points), intervals)
-    rows = _of_blocks(page.blocks, kept if kept is not None else np.ones(len(page.blocks), dtype=bool))
+    rows = _of_blocks(page.blocks, kept)
     result = np.zeros(len(page.blocks.points), dtype=bool)
     result[rows] = _mask(len(rows), intervals)
     return result

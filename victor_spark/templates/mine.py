@@ -29,7 +29,7 @@ from victor_spark.templates.tokens import TEXT, TOKENISERS, VIEWS, Spans, Tokeni
 
 @dataclass(frozen=True, slots=True)
 class MiningSettings:
-    """How templates are mined; equal settings and texts give equal templates.
+    """How templates are mined; equal settings and texts give equal templates. UsageError for invalid ones.
 
     `view`: the one of VIEWS that the texts are in. `patterns`: the user's mutable patterns as (name, regular
     expression), besides those of conf/mutable.toml. `min_pages`: the fewest distinct pages of a site.
@@ -38,6 +38,14 @@ class MiningSettings:
     view: str = TEXT
     patterns: tuple[tuple[str, str], ...] = ()
     min_pages: int = 3
+
+    def __post_init__(self) -> None:
+        if self.view not in VIEWS:
+            raise UsageError(f"the view must be one of {', '.join(VIEWS)}, not {self.view}")
+        if self.min_pages < 2:
+            raise UsageError("--min-pages must be at least 2")
+        if self.patterns:
+            patterns.patterns(self.patterns)
 
 
 MIN_DOCUMENTS: Final = 3
@@ -53,8 +61,7 @@ MIN_DUPLICATE_JACCARD: Final = 0.98
 
 
 def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSettings()) -> Mined:
-    """The templates of one site. Raises UsageError for invalid settings, and nothing for any text."""
-    check(settings)
+    """The templates of one site; no text raises an error."""
     mutable = patterns.patterns(settings.patterns)
     pages = _read(texts, TOKENISERS[settings.view], mutable)
     n_pages = len(pages.texts)
@@ -82,15 +89,6 @@ def mine(site: str, texts: Sequence[str], settings: MiningSettings = MiningSetti
     status = OK if templates else NO_TEMPLATES
     why = None if templates else f"no string is on {cut_off} of {n_pages} pages"
     return Mined(site, settings.view, status, why, len(texts), n_pages, cut_off, templates)
-
-
-def check(settings: MiningSettings) -> None:
-    """Raises UsageError for invalid settings."""
-    if settings.view not in VIEWS:
-        raise UsageError(f"the view must be one of {', '.join(VIEWS)}, not {settings.view}")
-    if settings.min_pages < 2:
-        raise UsageError("--min-pages must be at least 2")
-    patterns.patterns(settings.patterns)
 
 
 class _Pages(NamedTuple):

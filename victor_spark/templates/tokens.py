@@ -4,7 +4,6 @@ A token is a run of characters that are not white space (the expression `\S+`); 
 divide too. A symbol is a mutable pattern's number, or n_patterns + the token's number in the vocabulary.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -26,14 +25,14 @@ class Tokeniser:
     """Where tokens end, for the scan and, equivalently, as parts of regular expressions.
 
     `between` stands between two tokens, `edge` before the first and after the last; `line_begin` and
-    `line_end` are true where a token begins or ends a line. `kinds`, `divided`: kernels.tokens.
+    `line_end` are true where a token begins or ends a line. `divided`: see kernels.tokens.
     """
 
     between: str
     edge: str
     line_begin: str
     line_end: str
-    kinds: Callable[[], UInt8]
+    is_markup: bool
     divided: UInt8
 
 
@@ -48,17 +47,12 @@ class Spans:
 
 
 @cache
-def _text_kinds() -> UInt8:
+def _kinds(is_markup: bool) -> UInt8:
     kinds = np.full(N_CODE_POINTS, _WORD, dtype=np.uint8)
     kinds[[ord(white) for white in WHITE_SPACE]] = _WHITE
     kinds[ord("\n")] = _NEWLINE
-    return kinds
-
-
-@cache
-def _markup_kinds() -> UInt8:
-    kinds = _text_kinds().copy()
-    kinds[ord("<")], kinds[ord(">")] = _LESS, _GREATER
+    if is_markup:
+        kinds[ord("<")], kinds[ord(">")] = _LESS, _GREATER
     return kinds
 
 
@@ -69,13 +63,13 @@ def _divided(*rules: tuple[int, int, int]) -> UInt8:
     return table
 
 
-_WORDS: Final = Tokeniser(r"\s+", "", r"(?<![^\n])", r"(?![^\n])", _text_kinds, _divided())
+_WORDS: Final = Tokeniser(r"\s+", "", r"(?<![^\n])", r"(?![^\n])", False, _divided())
 _MARKUP: Final = Tokeniser(
     between=r"(?:\s+|(?=[<>])|(?<=>))",
     edge=r"|(?=[<>])|(?<=>)",
     line_begin=r"(?:(?<![^\n>])|(?=<))",
     line_end=r"(?:(?![^\n<])|(?<=>))",
-    kinds=_markup_kinds,
+    is_markup=True,
     # In markup, a line is the text between two tags; each tag is a line too.
     divided=_divided(
         *((kind, _LESS, 3) for kind in (_WORD, _LESS)),
@@ -97,7 +91,7 @@ def spans(text: str, tokeniser: Tokeniser) -> Spans:
     points = code_points(text)
     starts, ends = np.empty(len(points), dtype=np.int32), np.empty(len(points), dtype=np.int32)
     edges = np.empty(len(points), dtype=np.uint8)
-    n = kernel.bounds(*views(points, tokeniser.kinds(), tokeniser.divided, starts, ends, edges))
+    n = kernel.bounds(*views(points, _kinds(tokeniser.is_markup), tokeniser.divided, starts, ends, edges))
     return Spans(starts[:n], ends[:n], edges[:n], points)
 
 

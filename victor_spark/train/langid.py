@@ -60,19 +60,14 @@ def profile(text: str, name: str = "the text") -> Profile:
     return Profile(trigrams, gains, tuple(_ngrams(characters)))
 
 
-def train(texts: Iterable[tuple[str, str]]) -> Profiles:
-    """Profiles of (language, text) pairs."""
+def train(texts: Iterable[tuple[str, str]], known: Mapping[str, Profile] | None = None) -> Profiles:
+    """Profiles of (language, text) pairs, and the `known` ones of all other languages, unchanged."""
     profiles: dict[str, Profile] = {}
     for language, text in texts:
         if language in profiles:
             raise UsageError(f"two training files for language {language!r}")
         profiles[language] = profile(text, language)
-    return Profiles.of(profiles)
-
-
-def add(profiles: Profiles, language: str, text: str) -> Profiles:
-    """The profiles with this language added or replaced; the others' arrays stay as they are."""
-    return Profiles.of({**profiles.profiles, language: profile(text, language)})
+    return Profiles.of({**(known or {}), **profiles})
 
 
 def _trigrams(characters: Int64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
