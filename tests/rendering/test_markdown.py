@@ -435,6 +435,54 @@ def test_words_for_screen_readers_are_left_out_of_lines_but_not_signs() -> None:
         price = f"<p><del>$36</del> <span class='{name}'>Original price was: $36.</span><ins>$22</ins></p>"
         assert md(price) == "~~$36~~ $22"
     assert md("<p>Read <b class='not-visually-hidden'>it</b>") == "Read **it**"
+    assert md("<ul><li><span class='sr-only'>▢ </span>fish</ul>") == "- fish"
+
+
+def test_signs_and_hidden_words_are_left_out_of_dropped_parts_that_are_shown() -> None:
+    hidden = "<span class=visually-hidden>Image caption, </span>"
+    figure = f"<figure><img src=/p.jpg><figcaption>{hidden}<i>The pier</i></figcaption></figure>"
+    page = document(f"<article>{LINE}{figure}{LINE}</article>", ["Image caption,", "The pier"])
+    assert page.render("markdown").split("\n\n")[1:3] == ["![](/p.jpg)", "*The pier*"]
+    rows = "<tr><th>Boat<th>Year<tr><td>Heron<td>1874"
+    table = f"<table><caption>Boats <a href=#t>¶</a></caption>{rows}</table>"
+    page = document(f"<div>{LINE}{table}{LINE}</div>", ["Boats", "¶", "Boat", "Year", "Heron", "1874"])
+    assert "\n\nBoats\n\n| Boat | Year |\n" in page.render("markdown")
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "<table class=equation><tr><td><math alttext='a=b' display=block><mi>a</mi></math></table>",
+        "<div class=math>\\[a=b\\]</div>",
+        "<math display=block><mi>a</mi><mo>=</mo><mi>b</mi></math>",
+    ],
+)
+def test_a_formula_between_kept_text_is_shown(formula: str) -> None:
+    page = document(f"<p>The level is</p>{formula}<p>in May.</p>", ["\\[a=b\\]", "a", "=", "b"])
+    assert "".join(page.render("markdown").split()) == "Thelevelis$$a=b$$inMay."
+    page = document(f"<p>The level is</p>{formula}<p>in May.</p>", ["\\[a=b\\]", "a", "=", "b", "in May."])
+    assert page.render("markdown") == "The level is"
+
+
+def test_captions_headings_and_summaries_beside_kept_text_are_shown_whole() -> None:
+    caption = "<figcaption>The <i>Heron</i> at the pier</figcaption>"
+    page = document(f"<div>{LINE}<figure><img src=/p.jpg>{caption}</figure>{LINE}</div>", ["The", "Heron"])
+    assert "The *Heron* at the pier" in page.render("markdown")
+    assert document(f"<h2>Three new <b>boats</b></h2>{LINE}", ["boats"]).render("markdown")[:24] == (
+        "## Three new **boats**\n\n"
+    )
+    rows = "<tr><th>Boat<th>Year<tr><td>Heron<td>1874"
+    figure = f"<figure><figcaption>Table 1: Boats</figcaption><table>{rows}</table></figure>"
+    assert document(figure, ["Table 1: Boats"]).render("markdown").startswith("Table 1: Boats\n\n| Boat")
+    answer = f"<details><summary><h3>When does it leave?</h3></summary>{LINE}</details>"
+    page = document(f"<p>Menu</p>{answer}", ["Menu", "When does it leave?"])
+    assert page.render("markdown").startswith("### When does it leave?\n\n")
+
+
+def test_a_list_that_is_reversed_counts_down() -> None:
+    source = "<ol reversed><li>c<li>b<ol reversed start=9><li>x<li value=4>y<li>z</ol><li>a</ol>"
+    assert md(source) == "3. c\n\n2. b\n\n   9. x\n   4. y\n   3. z\n\n1. a"
+    assert '<ol start="3" reversed>' in document(source).render("html")
 
 
 def test_a_line_with_the_language_of_the_code_below_is_left_out() -> None:

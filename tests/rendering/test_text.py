@@ -273,6 +273,13 @@ def test_invisible_characters_are_left_out_and_joiners_stay(form: str) -> None:
     assert form != "text" or shown.endswith("هم\nb")
 
 
+def test_joiners_beside_latin_letters_and_spaces_join_nothing_and_are_left_out() -> None:
+    assert text("<p>a</p><p>\u200d</p><p>\u200dharbour \u200d<b>pier</b></p>") == "a\nharbour pier"
+    assert text("<p>harbour \u200b<b>pier</b><i>\u200b</i>s<u>\u200b at</u></p>") == "harbour piers at"
+    joined = "👩\u200d🚀 ن\u200d ന്\u200d می\u200cخواهم"
+    assert text(f"<p>{joined}</p>") == joined
+
+
 def test_what_is_hidden_within_a_line_is_left_out_and_hidden_paragraphs_stay_as_they_were_decided() -> None:
     source = "<p>The fer<span style='color: red; display: none'>xx</span>ry <b hidden>yy</b>leaves.</p>"
     inner = "<span hidden><b>x</b> 1 <a href=/y>y</a></span>"
@@ -363,3 +370,15 @@ def test_labels_of_equations_in_mathml_stay() -> None:
     assert text(one) == "\\[a^{2} \\tag{3}\\]"
     two = f"<math display=block><mtable>{row.format('a')}{row.format('b')}</mtable></math>"
     assert text(two) == r"\[\begin{align}a^{2} \tag{3a} \\ a^{2} \tag{3b}\end{align}\]"
+
+
+def test_numbers_between_kept_code_stay_and_marks_in_a_paragraph_do_not() -> None:
+    code = "<pre><b>captured = date(</b><i>1961</i><b>, harbour)</b></pre>"
+    assert text(code, "1961") == "captured = date(1961, harbour)"
+    prose = "<p>The pier was rebuilt <i>1961</i> after the storm.</p>"
+    assert text(prose, "1961") == "The pier was rebuilt after the storm."
+
+
+def test_punctuation_between_words_that_are_all_dropped_is_dropped() -> None:
+    page = "<p>The ferry is late.</p><p><a href=/a>Boats</a>, <a href=/b>Piers</a>.</p><p>—</p>"
+    assert text(page, "Boats", "Piers") == "The ferry is late.\n—"

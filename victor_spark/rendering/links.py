@@ -113,7 +113,7 @@ _PLACEHOLDER: Final = re.compile(
 _TRACKERS: Final = ("doubleclick", "scorecardresearch", "gravatar.com")
 _TRACKING: Final = re.compile(
     r"/(?:(?:pixel|beacon|track|count(?:er)?)s?[./?]|stats?(?:\.(?!png|jpe?g|svg)|\?)"
-    r"|(?:smil(?:e|ey|ie)s?|emojis?|emoticons?|icons?|buttons?)/|(?:icon|btn|spacer|bullet|arrow|smiley)[\w-]*\.)"
+    r"|(?:smil(?:e|ey|ie)s?|emojis?|emoticons?|icons?|buttons?)/|(?:(?:fav)?icon|btn|spacer|bullet|arrow|smiley)[\w-]*\.)"
 )
 _BUTTON: Final = re.compile(
     r"\.(?:(?<=Button\.)|(?<=[_-]icon\.)|(?<=[_-]btn\.)|(?<=[_-]button\.))(?:gif|png|svg)"

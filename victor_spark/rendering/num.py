@@ -52,9 +52,10 @@ OPS: Final = tuple(
 N_OP, N_A, N_B, N_END = NODE = range(4)
 """The columns of nodes, in document order; a node's `end` is the row of its `close`, whose `a` is the node.
 
-`a` and `b`: heading: level; list: first number (-1: none); item: number (-1), state of its box (0: none,
-1: open, 2: checked); cell: columns and rows, negative in a header; text: from and to which code point; code,
-callout, footnote, link, image, math, ref: the place of its value; math: whether it stands by itself.
+`a` and `b`: heading: level; list: first number (-1: none), whether it counts down; item: number (-1), state
+of its box (0: none, 1: open, 2: checked); cell: columns and rows, negative in a header; text: from and to
+which code point; code, callout, footnote, link, image, math, ref: the place of its value; math: whether it
+stands by itself.
 """
 FRAME: Final = ("end", "op", "node", "outer", "saved", "level", "lazy")
 """The columns of the stack of open nodes: `end` in the html, the one around, what holds outside."""

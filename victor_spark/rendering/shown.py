@@ -16,13 +16,16 @@ from victor_html.elements import fnv1a
 from victor_spark.blocks import Blocks, Bool, first_from
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, has, inside, occurrences
-from victor_spark.kernels import assemble, code_points, text_of, views
+from victor_spark.kernels import assemble, code_points, num, text_of, views
 from victor_spark.rendering.num import MOST_UP
 from victor_spark.rendering.walk import complete, has_word, in_lines, places_of
 from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
-_IS_INVISIBLE: Final = np.bincount(code_points(INVISIBLE)).astype(np.uint8)
+_JOINER: Final = 0x200D
+"""Together with the code point before it, changes the letters beside it, but none of Latin."""
+_AFTER_LATIN: Final = 0x300
+_IS_INVISIBLE: Final = np.bincount([*code_points(INVISIBLE), _JOINER - 1, _JOINER]).astype(np.uint8)
 _ANYWHERE: Final = "¶§🔗↩⤴⏎^↑"
 _IS_SIGN: Final = np.append(np.bincount(code_points(f"#⚓∞{_ANYWHERE}")) > 0, [False])
 LONGEST_HIDDEN: Final = 80
@@ -48,7 +51,7 @@ no word of the group `hidden` of conf/words.toml.
 """
 _HIDING: Final = re.compile(
     r"<(span|a|b|i|em|strong|small|font|su[pb]|abbr|label|td|th|tr|u|s|mark|time|data|code|kbd|samp|cite|q|ins|del"
-    r"|button|[a-z]+-[\w-]+)(?= )(?=[^>]*>\s*([^\W\d_])?)[^>]* "
+    r"|button|[a-z]+-[\w-]+)(?= )(?=[^>]*>\s*([^\W\d_]|[■-◿])?)[^>]* "
     r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b'
     r'|class="mw-editsection"|(class="(?![^"]*not-(?:sr|vis))(?:[^"]*[ _-])?'
     r'(?:sr-only|visually-?hidden|u-sronly|screen-reader-(?:text|only))[ "])(?(2)|(?!)))[^>]*>',
@@ -85,7 +88,7 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     kept = kept.copy()
     complete(
         *views(blocks.paragraph, blocks.text_start, blocks.text_end, blocks.n_words, blocks.n_letters),
-        *views(blocks.left_out.view(np.uint8), kept.view(np.uint8)),
+        *views(blocks.listing, blocks.left_out.view(np.uint8), kept.view(np.uint8)),
         with_ends=not plain,
     )
     texts = dict(powers(blocks, kept, html)) if plain and has(blocks, "sup") else {}
@@ -93,9 +96,7 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
         _quote(blocks, kept, html, texts)
     if has_cites(blocks):
         blocks = _with_cites_apart(blocks, html)
-    hidden, sizes = [*_signs(blocks, kept)], blocks.text_end - blocks.text_start
-    for row, until, *_ in hidden_elements(blocks, kept, html):  # long ones open on a click
-        hidden += (np.flatnonzero(sizes[row:until] <= LONGEST_HIDDEN) + row).tolist()
+    hidden = not_seen(blocks, kept, html)
     numbers = (first_from(blocks.start, start) for start, _ in unselectable(blocks, html))
     hidden += [row for row in numbers if row < len(blocks) and int(blocks.containers[row]) & BIT["pre"]]
     if (seen := visible(blocks)) is not blocks:
@@ -108,17 +109,35 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     return with_texts(blocks, texts), kept
 
 
+def not_seen(blocks: Blocks, kept: Bool, html: str) -> list[int]:
+    """Which of the kept blocks are signs of links, or are hidden in a line or a table."""
+    hidden, sizes = [*_signs(blocks, kept)], blocks.text_end - blocks.text_start
+    for row, until, *_ in hidden_elements(blocks, kept, html):  # long ones open on a click
+        hidden += (np.flatnonzero(sizes[row:until] <= LONGEST_HIDDEN) + row).tolist()
+    return hidden
+
+
 def visible(blocks: Blocks) -> Blocks:
     """The blocks without invisible characters."""
     places = [] if blocks.text.isascii() else places_of(*views(_IS_INVISIBLE, blocks.points))
     if not places:
         return blocks
+    beside = [blocks.points.take(np.add(places, step), mode="clip") for step in (-1, 1)]
+    joins = (blocks.points[places] | 1 == _JOINER) & (np.maximum(*beside) >= _AFTER_LATIN)
+    places = np.array(places)[~joins]
     points = np.delete(blocks.points, places)
     start, end = (
         (column - np.searchsorted(places, column)).astype(np.int32)
         for column in (blocks.text_start, blocks.text_end)
     )
-    return replace(blocks, points=points, text=text_of(points), text_start=start, text_end=end)
+    begins, ends = (  # with white space that an invisible character had hidden from the segmentation
+        (end > start) & (blocks.white_space == 0) & (properties()[points[at]] & num.CLASS_MASK == num.WHITE)
+        for at in (start.clip(max=len(points) - 1), end - 1)
+    )
+    changed = {"text_start": start + begins, "text_end": np.maximum(end - ends, start + begins)}
+    spaced = blocks.space_before | begins | np.append(False, ends[:-1])
+    changed = {name: column.astype(np.int32) for name, column in (changed | {"space_before": spaced}).items()}
+    return replace(blocks, points=points, text=text_of(points), **changed)
 
 
 def with_texts(blocks: Blocks, texts: dict[int, str]) -> Blocks:

@@ -18,7 +18,7 @@ from victor_spark.kernels.assemble import is_wide
 from victor_spark.kernels.num import FIRST_WIDE
 from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.num import KIND, N_END, N_OP, Elements
-from victor_spark.rendering.shown import NAMES_OF_READERS, assembled
+from victor_spark.rendering.shown import NAMES_OF_READERS, assembled, not_seen
 from victor_spark.rendering.walk import Walk, has_word
 
 OP: Final = {name: place for place, name in enumerate(num.OPS)}
@@ -176,7 +176,12 @@ class Structure:
     @cached_property
     def nodes(self) -> Int32:
         """The nodes: num.NODE."""
-        if labels := self._walk.choose():
+        before = self.kept.view(bool).copy()
+        labels = self._walk.choose()
+        if (added := self.kept.view(bool) & ~before).any():
+            self.kept[not_seen(self.blocks, added, self.html)] = 0
+            self._walk.count()
+        if labels:
             self.footnotes = footnotes.footnotes(self, np.array(labels))
         if has_word(*views(self.blocks.name_words, _NAMES_OF_ASIDES)):
             self.footnotes = footnotes.with_asides(self, self.footnotes)
@@ -195,7 +200,7 @@ class Structure:
     def keep_rows(self) -> None:
         """Completes the rows of data tables of which enough is kept."""
         self._walk.choose_tables(False)
-        self.kept[self.blocks.left_out] = 0
+        self._walk.count()
 
     def markup(self, row: int) -> str:
         """The markup of an element, its tags included."""
@@ -294,6 +299,14 @@ class Structure:
         """The number that an attribute of an element begins with."""
         found = re.match(r"\d{1,9}", self.attribute(row, name))
         return int(found[0]) if found else otherwise
+
+    def numbering(self, row: int) -> tuple[int, bool]:
+        """The number of the first item of an ordered list, and whether its numbers count down."""
+        if " reversed" not in self.tag(row):
+            return self.number(row, "start", 1), False
+        inside = slice(row, self.after(row))
+        is_item = (self.s.kind[inside] == KIND["li"]) & (self.s.parent[inside] == row)
+        return self.number(row, "start", np.count_nonzero(is_item)), True
 
     def number_of_item(self, b: int, row: int) -> int:
         """The number of an item that a block is, 0: a bullet of Word's, -1: it is text.

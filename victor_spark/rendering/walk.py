@@ -325,7 +325,7 @@ class Walk:
             kind = self.kind[row]
             if kind == at.KIND_P and self._introduces(row):
                 self.keep(row)
-            elif kind == at.KIND_LI or kind == at.KIND_PRE:
+            elif self._is_heading(row) or kind in (at.KIND_LI, at.KIND_PRE, at.KIND_FIGCAPTION):
                 size, shown = self.size(row), self._kept_size(row)
                 if (
                     shown < size
@@ -341,9 +341,7 @@ class Walk:
                 self.flags[row] = 0
                 if not self.kept[self.last_of[row] + 1]:
                     self.keep(row, 0)
-        for b in range(self.n_blocks):
-            if self.left_out[b]:
-                self.kept[b + 1] = 0
+        self.not_math = 0
         self.count()
         for row in range(self.n_elements):
             if self.kind[row] == at.KIND_IMG:
@@ -376,7 +374,7 @@ class Walk:
                         self.keep(inside)
 
     def keep(self, row: Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
-        """Shows all blocks of an element, or (`kept` 0) none of them."""
+        """Shows all blocks of an element (until the next `count`, those left out, too), or (`kept` 0) none."""
         for b in range(self.first[row], self.last_of[row]):
             self.kept[b + 1] = kept
 
@@ -389,7 +387,7 @@ class Walk:
         return False
 
     def count(self) -> cython.void:
-        """Fills `sums` from `kept`."""
+        """Fills `sums` from `kept`, without the blocks left out."""
         n_kept: cython.int = 0
         size: cython.int = 0
         kept_size: cython.int = 0
@@ -398,6 +396,8 @@ class Walk:
             self.sums[at.UP_TO_SIZE, b] = size
             self.sums[at.UP_TO_KEPT_SIZE, b] = kept_size
             if b < self.n_blocks:
+                if self.left_out[b]:
+                    self.kept[b + 1] = 0
                 length = self.text_end[b] - self.text_start[b]
                 size += length
                 if self.kept[b + 1]:
@@ -484,9 +484,21 @@ class Walk:
                 begins or kind == at.KIND_H1 or (around >= 0 and b < self.last_of[around])
             ):
                 self.keep(row)
-        elif begins and a and self.size(row) < _LONGEST_NOTICE and self.marks(row) & at.MARK_CALLOUT:
-            self.flags[row] |= at.FLAG_BETWEEN
-            self.keep(row)
+        elif (kind == at.KIND_FIGCAPTION or kind == at.KIND_SUMMARY) and self.size(row) < _LONGEST_CAPTION:
+            around = self.parent[row]
+            if around >= 0 and (
+                (b < self.last_of[around] and self.kept[b + 1]) or (self.first[around] < a and self.kept[a])
+            ):
+                self.keep(row)
+        elif begins and a and self.size(row) < _LONGEST_NOTICE:
+            marks = at.MARK_MATH if kind == at.KIND_MATH else self.marks(row)
+            is_formula: cython.bint = False
+            if marks & at.MARK_MATH and self.begin[row] >= self.not_math:
+                is_formula = self.page.formula(row) is not None
+                self.not_math = self.stop[row]  # nested ones would take quadratic time
+            if is_formula or marks & at.MARK_CALLOUT:
+                self.flags[row] |= at.FLAG_BETWEEN
+                self.keep(row)
 
     def _choose_image(self, row: Py_ssize_t) -> cython.void:
         """Shows an image that belongs to the kept text."""
@@ -904,7 +916,8 @@ class Walk:
             self._add_span(row)
         elif kind == at.KIND_UL or kind == at.KIND_OL:
             if op != at.TABLE and op != at.ROW:
-                self._open(at.LIST, self.page.number(row, "start", 1) if kind == at.KIND_OL else -1, 0, row)
+                first, counts_down = self.page.numbering(row) if kind == at.KIND_OL else (-1, False)
+                self._open(at.LIST, first, counts_down, row)
         elif kind == at.KIND_LI:
             self._add_item(row)
         elif kind == at.KIND_TABLE:
@@ -1202,6 +1215,7 @@ def complete(
     text_end: at.Ints,
     n_words: at.Ints,
     n_letters: at.Ints,
+    listing: at.Ints,
     left_out: at.Bytes,
     kept: cython.uchar[::1],
     *,
@@ -1209,7 +1223,8 @@ def complete(
 ) -> None:
     """Completes paragraphs. If half of a paragraph is kept, its blocks between kept blocks are kept; if three
     quarters are, those at its ends, too: all (`with_ends`) or punctuation only. Left-out blocks are not
-    kept for that, nor are words with few letters, such as [1].
+    kept for that, nor are words with few letters, such as [1], outside of code. Punctuation whose words are
+    all dropped is not kept.
     """
     first: Py_ssize_t = 0
     after: Py_ssize_t = 0
@@ -1219,15 +1234,23 @@ def complete(
         shown: cython.int = 0
         low: Py_ssize_t = n
         high: Py_ssize_t = 0
+        words: cython.int = 0
+        dropped_words: cython.int = 0
         while after < n and paragraph[after] == paragraph[first]:
             size += text_end[after] - text_start[after]
             if kept[after]:
                 shown += text_end[after] - text_start[after]
+                words += n_words[after]
                 low, high = min(low, after), after
+            elif not left_out[after]:
+                dropped_words += n_words[after]
             after += 1
         is_most: cython.bint = shown >= _ENDS_RATIO * size
+        if words == 0 < dropped_words:
+            shown = 0
+            kept[first:after] = 0
         for b in range(first, after if shown and shown >= _HALF_RATIO * size else first):
-            if not left_out[b] and (n_words[b] == 0 or n_letters[b] >= _FEWEST_LETTERS):
+            if not left_out[b] and (n_words[b] == 0 or n_letters[b] >= _FEWEST_LETTERS or listing[b]):
                 if low < b < high or (is_most and (with_ends or n_words[b] == 0)):
                     kept[b] = 1
         first = after
