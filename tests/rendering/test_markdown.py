@@ -416,6 +416,14 @@ def test_code_has_the_language_that_it_states_itself_not_that_of_what_is_around_
     assert page.render("markdown") == "```sh\nls\ncd\n```"
 
 
+def test_the_names_of_several_tabs_above_code_are_not_its_language() -> None:
+    tab = "<button>{}</button>".format
+    code = "<pre><code>let a;</code></pre>"
+    assert md(f"<div>{tab('Rust')}{code}</div>") == "```rust\nlet a;\n```"
+    assert md(f"<div>{tab('Rust')}{tab('Swift')}{code}</div>") == "```\nlet a;\n```"
+    assert md("<pre language=rust><code language=rust>let a;</code></pre>") == "```rust\nlet a;\n```"
+
+
 def test_numbers_of_lines_that_nobody_can_copy_are_no_code() -> None:
     number = "<span style='white-space:pre;user-select:none;color:#777'>{}</span>".format
     page = document(f"<pre><code>{number(' 1')}f()\n{number(12)}g()</code></pre><p>{number(7)} boats</p>")

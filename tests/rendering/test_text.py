@@ -254,7 +254,7 @@ def test_quotations_have_their_marks_in_all_forms() -> None:
     ],
 )  # fmt: skip
 def test_quotation_marks_are_those_of_the_page_s_language(language: str, expected: str) -> None:
-    page = document(f"<html lang='{language}'><p><q>a <q>b</q></q></p>")
+    page = document(f"<!DOCTYPE html><html lang='{language}'><p><q>a <q>b</q></q></p>")
     assert page.text == page.render("markdown") == expected
 
 
@@ -276,6 +276,7 @@ def test_invisible_characters_are_left_out_and_joiners_stay(form: str) -> None:
 def test_joiners_beside_latin_letters_and_spaces_join_nothing_and_are_left_out() -> None:
     assert text("<p>a</p><p>\u200d</p><p>\u200dharbour \u200d<b>pier</b></p>") == "a\nharbour pier"
     assert text("<p>harbour \u200b<b>pier</b><i>\u200b</i>s<u>\u200b at</u></p>") == "harbour piers at"
+    assert text("<p>Weight &rlm; : &lrm; <b>&lrm;2 kg</b></p>") == "Weight : 2 kg"
     joined = "👩\u200d🚀 ن\u200d ന്\u200d می\u200cخواهم"
     assert text(f"<p>{joined}</p>") == joined
 

@@ -189,7 +189,7 @@ _LANGUAGE: Final = re.compile(
     r'[ "](?:(?:language|lang|highlight-source|highlight|sourceCode|src|prism)[-_:]|brush: ?)'
     r"([a-zA-Z][\w+#]*(?:-(?:lisp|c|session)\b)?)"
 )
-_STATED: Final = re.compile(r' (?:data-(?:code-|enlighter-)?lang(?:uage)?|lang)="([a-zA-Z][\w+#.-]*)"')
+_STATED: Final = re.compile(r' (?:data-(?:code-|enlighter-)?)?lang(?:uage)?="([a-zA-Z][\w+#.-]*)"')
 _NO_LANGUAGE: Final = frozenset(
     "code plaintext plain text none nohighlight txt auto block wrapper container box body toolbar content"
     " table line lines numbers highlight highlighter rouge wrap example snippet view panel numberlines hljs"

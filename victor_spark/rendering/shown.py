@@ -22,16 +22,18 @@ from victor_spark.rendering.walk import complete, has_word, in_lines, places_of
 from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
-_JOINER: Final = 0x200D
-"""Together with the code point before it, changes the letters beside it, but none of Latin."""
+_JOINERS: Final = (0x200C, 0x200D, 0x200E, 0x200F)
+"""These change the letters beside them, or the order of these, but nothing beside Latin."""
 _AFTER_LATIN: Final = 0x300
-_IS_INVISIBLE: Final = np.bincount([*code_points(INVISIBLE), _JOINER - 1, _JOINER]).astype(np.uint8)
+_IS_INVISIBLE: Final = np.bincount([*code_points(INVISIBLE), *_JOINERS]).astype(np.uint8)
 _ANYWHERE: Final = "¶§🔗↩⤴⏎^↑"
 _IS_SIGN: Final = np.append(np.bincount(code_points(f"#⚓∞{_ANYWHERE}")) > 0, [False])
 LONGEST_HIDDEN: Final = 80
 _LONGEST_SIGN: Final = 3
 _QUOTE: Final = re.compile(r"<(/?)q(?=[ >])")
-_LANGUAGE: Final = re.compile(r'<html(?= )[^<>]* lang="([a-zA-Z]+)(-(?:hant|tw|hk|mo)\b)?', re.IGNORECASE)
+_LANGUAGE: Final = re.compile(
+    r'(?:<!doctype[^>]*>)?<html(?= )[^<>]* lang="([a-zA-Z]+)(-(?:hant|tw|hk|mo)\b)?', re.IGNORECASE
+)
 _OTHER_QUOTES: Final = {
     "„“‚‘": "bg cs de et is ka lt mk sk sl sq",
     "„”«»": "hu pl ro",
@@ -123,8 +125,11 @@ def visible(blocks: Blocks) -> Blocks:
     if not places:
         return blocks
     beside = [blocks.points.take(np.add(places, step), mode="clip") for step in (-1, 1)]
-    joins = (blocks.points[places] | 1 == _JOINER) & (np.maximum(*beside) >= _AFTER_LATIN)
-    places = np.array(places)[~joins]
+    joins = np.isin(blocks.points[places], _JOINERS) & (np.maximum(*beside) >= _AFTER_LATIN)
+    is_between = (blocks.white_space[np.searchsorted(blocks.text_start, places, "right") - 1] == 0) & (
+        (beside[0] == ord(" ")) & (beside[1] == ord(" "))
+    )  # of the two spaces one is left out
+    places = np.unique(np.append(np.array(places)[~joins], (np.array(places) + 1)[is_between & ~joins]))
     points = np.delete(blocks.points, places)
     start, end = (
         (column - np.searchsorted(places, column)).astype(np.int32)

@@ -360,8 +360,9 @@ class Structure:
         before = first  # the language may stand in the tool bar above
         while not language and before and self.blocks.left_out[before - 1]:
             before -= 1
-            name = self.block_text(before).lower()
-            language = name if name in links.KNOWN else ""
+        stated = [name for b in range(before, first) if (name := self.block_text(b).lower()) in links.KNOWN]
+        if len(stated) == 1:  # several are those of tabs
+            language = stated[0]
         return self._add((language, text)) if text else -1
 
     def table_of_code(self, row: int) -> int | None:
