@@ -13,27 +13,25 @@ from typing import Final
 import numpy as np
 
 from victor_html.elements import fnv1a
-from victor_spark.blocks import Blocks, Bool, first_from
+from victor_spark.blocks import Blocks, Bool, UInt8, first_from
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, has, inside, occurrences
 from victor_spark.kernels import assemble, code_points, num, text_of, views
 from victor_spark.rendering.num import MOST_UP
-from victor_spark.rendering.walk import complete, has_word, in_lines, places_of
+from victor_spark.rendering.walk import complete, has_word
 from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
 _JOINERS: Final = (0x200C, 0x200D, 0x200E, 0x200F)
 """These change the letters beside them, or the order of these, but nothing beside Latin."""
 _AFTER_LATIN: Final = 0x300
-_IS_INVISIBLE: Final = np.bincount([*code_points(INVISIBLE), *_JOINERS]).astype(np.uint8)
+_IS_INVISIBLE: Final = np.append(np.bincount([*code_points(INVISIBLE), *_JOINERS]) > 0, [False])
 _ANYWHERE: Final = "¶§🔗↩⤴⏎^↑"
 _IS_SIGN: Final = np.append(np.bincount(code_points(f"#⚓∞{_ANYWHERE}")) > 0, [False])
 LONGEST_HIDDEN: Final = 80
 _LONGEST_SIGN: Final = 3
 _QUOTE: Final = re.compile(r"<(/?)q(?=[ >])")
-_LANGUAGE: Final = re.compile(
-    r'(?:<!doctype[^>]*>)?<html(?= )[^<>]* lang="([a-zA-Z]+)(-(?:hant|tw|hk|mo)\b)?', re.IGNORECASE
-)
+_LANGUAGE: Final = re.compile(r'(?i)(?:<!doctype[^>]*>)?<html[^<>]* lang="([a-z]+)(-(?:hant|tw|hk|mo)\b)?')
 _OTHER_QUOTES: Final = {
     "„“‚‘": "bg cs de et is ka lt mk sk sl sq",
     "„”«»": "hu pl ro",
@@ -121,15 +119,13 @@ def not_seen(blocks: Blocks, kept: Bool, html: str) -> list[int]:
 
 def visible(blocks: Blocks) -> Blocks:
     """The blocks without invisible characters."""
-    places = [] if blocks.text.isascii() else places_of(*views(_IS_INVISIBLE, blocks.points))
-    if not places:
+    if blocks.text.isascii() or not (found := _IS_INVISIBLE.take(blocks.points, mode="clip")).any():
         return blocks
-    beside = [blocks.points.take(np.add(places, step), mode="clip") for step in (-1, 1)]
-    joins = np.isin(blocks.points[places], _JOINERS) & (np.maximum(*beside) >= _AFTER_LATIN)
-    is_between = (blocks.white_space[np.searchsorted(blocks.text_start, places, "right") - 1] == 0) & (
-        (beside[0] == ord(" ")) & (beside[1] == ord(" "))
-    )  # of the two spaces one is left out
-    places = np.unique(np.append(np.array(places)[~joins], (np.array(places) + 1)[is_between & ~joins]))
+    places = np.flatnonzero(found)
+    before, after = (blocks.points.take(places + step, mode="wrap") for step in (-1, 1))
+    joins = np.isin(blocks.points[places], _JOINERS) & (np.maximum(before, after) >= _AFTER_LATIN)
+    second_spaces = places[~joins & (before == after) & (after == ord(" "))] + 1
+    places = np.union1d(places[~joins], second_spaces)
     points = np.delete(blocks.points, places)
     start, end = (
         (column - np.searchsorted(places, column)).astype(np.int32)
@@ -139,10 +135,9 @@ def visible(blocks: Blocks) -> Blocks:
         (end > start) & (blocks.white_space == 0) & (properties()[points[at]] & num.CLASS_MASK == num.WHITE)
         for at in (start.clip(max=len(points) - 1), end - 1)
     )
-    changed = {"text_start": start + begins, "text_end": np.maximum(end - ends, start + begins)}
-    spaced = blocks.space_before | begins | np.append(False, ends[:-1])
-    changed = {name: column.astype(np.int32) for name, column in (changed | {"space_before": spaced}).items()}
-    return replace(blocks, points=points, text=text_of(points), **changed)
+    start, spaced = start + begins, blocks.space_before | begins | np.append(False, ends[:-1])
+    changed = replace(blocks, points=points, text=text_of(points), space_before=spaced)
+    return replace(changed, text_start=start, text_end=np.maximum(end - ends, start))
 
 
 def with_texts(blocks: Blocks, texts: dict[int, str]) -> Blocks:
@@ -259,10 +254,7 @@ def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int
         named = [at for name in ("visuallyhidden", "screen-reader-") for at in occurrences(html, name)]
         hints = np.append(hints, np.uint8(0))
         hints[np.searchsorted(blocks.start, named)] = 0
-    for row in in_lines(
-        *views(hints, blocks.heading_level, blocks.paragraph, blocks.td_group),
-        *views(blocks.text_start, blocks.points, blocks.left_out.view(np.uint8), kept.view(np.uint8)),
-    ):
+    for row in _in_lines(blocks, hints[: len(blocks)], kept):
         at = start = int(blocks.start[row])
         for _ in range(MOST_UP + 1 if row >= until else 0):
             at = html.rfind("<", 0, at)
@@ -276,6 +268,18 @@ def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int
             between = html[html.find(">", at) + 1 : start].lstrip()
             if html[at + 1] == "/" or (between and between[0] != "<"):
                 break
+
+
+def _in_lines(blocks: Blocks, hints: UInt8, kept: Bool) -> list[int]:
+    """Blocks, kept or in a cell, that an element around them may hide, in a cell or a paragraph with others.
+
+    `hints`: how many elements up the nearest one is that a word or its style says to be hidden.
+    """
+    in_cell, joined = blocks.td_group > 0, np.diff(blocks.paragraph) == 0
+    among_others = np.append(False, joined) | np.append(joined, False)
+    brackets = (blocks.heading_level > 0) & (blocks.points.take(blocks.text_start, mode="clip") == ord("["))
+    may_be_hidden = ((hints <= MOST_UP) & (in_cell | among_others)) | (brackets & among_others)
+    return np.flatnonzero(may_be_hidden & (kept | in_cell) & ~blocks.left_out).tolist()
 
 
 def _end(html: str, tag: "re.Match[str]") -> int:

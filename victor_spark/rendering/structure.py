@@ -306,7 +306,7 @@ class Structure:
             return self.number(row, "start", 1), False
         inside = slice(row, self.after(row))
         is_item = (self.s.kind[inside] == KIND["li"]) & (self.s.parent[inside] == row)
-        return self.number(row, "start", np.count_nonzero(is_item)), True
+        return self.number(row, "start", int(is_item.sum())), True
 
     def number_of_item(self, b: int, row: int) -> int:
         """The number of an item that a block is, 0: a bullet of Word's, -1: it is text.

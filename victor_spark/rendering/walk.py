@@ -374,7 +374,7 @@ class Walk:
                         self.keep(inside)
 
     def keep(self, row: Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
-        """Shows all blocks of an element (until the next `count`, those left out, too), or (`kept` 0) none."""
+        """Shows all blocks of an element (those left out only until `count`), or (`kept` 0) none of them."""
         for b in range(self.first[row], self.last_of[row]):
             self.kept[b + 1] = kept
 
@@ -472,23 +472,21 @@ class Walk:
         return row
 
     def _choose_between(self, row: Py_ssize_t) -> cython.void:
-        """Shows a heading before kept text, and a notice after kept text or after another notice."""
+        """Shows a heading before kept text, a notice or formula after kept text or another one, and a caption
+        or summary beside kept text of the same element.
+        """
         a, b = self.first[row], self.last_of[row]
         if a == b or b >= self.n_blocks or (self.sums[at.UP_TO_KEPT, b] > self.sums[at.UP_TO_KEPT, a]):
             return
         kind = self.kind[row]
         begins: cython.bint = a == 0 or self.kept[a] != 0
+        around: Py_ssize_t = max(self.parent[row], 0)
+        goes_on: cython.bint = b < self.last_of[around] and self.kept[b + 1]
         if self._is_heading(row):
-            around = self.parent[row]
-            if self.kept[b + 1] and (
-                begins or kind == at.KIND_H1 or (around >= 0 and b < self.last_of[around])
-            ):
+            if goes_on or (self.kept[b + 1] and (begins or kind == at.KIND_H1)):
                 self.keep(row)
         elif (kind == at.KIND_FIGCAPTION or kind == at.KIND_SUMMARY) and self.size(row) < _LONGEST_CAPTION:
-            around = self.parent[row]
-            if around >= 0 and (
-                (b < self.last_of[around] and self.kept[b + 1]) or (self.first[around] < a and self.kept[a])
-            ):
+            if goes_on or (self.first[around] < a and self.kept[a]):
                 self.keep(row)
         elif begins and a and self.size(row) < _LONGEST_NOTICE:
             marks = at.MARK_MATH if kind == at.KIND_MATH else self.marks(row)
@@ -789,18 +787,14 @@ class Walk:
             if not breaks and self.white_space[b] and b and self.listing[b] == self.listing[b - 1]:
                 for i in range(self.gap_ends[b - 1], self.gap_ends[b]):
                     breaks = breaks or self.gaps[i] == ord("\n")
+            after: Py_ssize_t = self.last + 1  # left-out blocks without white space before them
+            while 0 <= after < b and self.left_out[after] and not self.space_before[after]:
+                after += 1
             if breaks and not self.in_heading:
                 self._put(at.BR, 0, 0)
-            elif self.space_before[b] or breaks or not self._follows(b):
+            elif self.space_before[b] or breaks or after != b:
                 self._put(at.SPACE, 0, 0)
         self.last = b
-
-    def _follows(self, b: cython.int) -> cython.bint:
-        """Whether block `b` directly follows the last block shown: no white space, only left-out blocks."""
-        i = self.last + 1
-        while 0 <= i < b and self.left_out[i] and not self.space_before[i]:
-            i += 1
-        return i == b
 
     def _add_block(self, b: cython.int) -> cython.void:
         white = self.white_space[b]
@@ -1234,19 +1228,18 @@ def complete(
         shown: cython.int = 0
         low: Py_ssize_t = n
         high: Py_ssize_t = 0
-        words: cython.int = 0
-        dropped_words: cython.int = 0
+        n_kept_words: cython.int = 0
+        n_all_words: cython.int = 0
         while after < n and paragraph[after] == paragraph[first]:
             size += text_end[after] - text_start[after]
+            n_all_words += 0 if left_out[after] else n_words[after]
             if kept[after]:
                 shown += text_end[after] - text_start[after]
-                words += n_words[after]
+                n_kept_words += n_words[after]
                 low, high = min(low, after), after
-            elif not left_out[after]:
-                dropped_words += n_words[after]
             after += 1
         is_most: cython.bint = shown >= _ENDS_RATIO * size
-        if words == 0 < dropped_words:
+        if n_kept_words == 0 < n_all_words:
             shown = 0
             kept[first:after] = 0
         for b in range(first, after if shown and shown >= _HALF_RATIO * size else first):
@@ -1254,42 +1247,6 @@ def complete(
                 if low < b < high or (is_most and (with_ends or n_words[b] == 0)):
                     kept[b] = 1
         first = after
-
-
-def in_lines(
-    hints: at.Bytes,
-    heading_level: at.Ints,
-    paragraph: at.Ints,
-    td_group: at.Ints,
-    text_start: at.Ints,
-    points: at.UInts,
-    left_out: at.Bytes,
-    kept: at.Bytes,
-) -> list[int]:
-    """Blocks, kept or in a cell, that an element around them may hide, in a cell or a paragraph with others.
-
-    `hints`: how many elements up the nearest one is that a word or its style says to be hidden.
-    """
-    found: list[int] = []
-    n: Py_ssize_t = paragraph.shape[0]
-    for b in range(n):
-        by_style: cython.bint = hints[b] <= at.MOST_UP
-        in_cell: cython.bint = td_group[b] > 0
-        if (by_style or heading_level[b]) and (kept[b] or in_cell) and not left_out[b]:
-            among_others: cython.bint = (b > 0 and paragraph[b - 1] == paragraph[b]) or (
-                b + 1 < n and paragraph[b + 1] == paragraph[b]
-            )
-            if (by_style and (in_cell or among_others)) or (
-                among_others and points[text_start[b]] == ord("[")
-            ):
-                found.append(b)
-    return found
-
-
-def places_of(characters: at.Bytes, points: at.UInts) -> list[int]:
-    """The places in a text of any of some characters: `characters` has 1 for each of them, up to the last."""
-    n: Py_ssize_t = characters.shape[0]
-    return [i for i in range(points.shape[0]) if points[i] < n and characters[points[i]] != 0]
 
 
 def has_word(name_words: at.UInts, wanted: at.UInts) -> cython.bint:
