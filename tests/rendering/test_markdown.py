@@ -36,6 +36,8 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
         ("<dl><dt>a<dd>b</dl>", "a\n\nb"),
         ("<p>a<hr><p>b", "a\n\n---\n\nb"),
         ('<h2>Use <a class="headerlink" href="#use">¶</a></h2>', "## Use"),
+        ("<h2>Why? <button>Copy link</button></h2>", "## Why?"),
+        ("<h2>1. <button>Why?</button></h2>", "## 1. Why?"),
         (
             "<div class='admonition warning'><p class='admonition-title'>Warning</p><p>Hot.</p></div>",
             "> [!WARNING]\n> Hot.",
@@ -172,6 +174,14 @@ def test_an_image_joins_a_line_only_inside_its_paragraph_and_stands_there_once(
     source: str, expected: str
 ) -> None:
     assert md(f"{LINE}{source}").removeprefix("The ferry left at noon.\n\n") == expected
+
+
+def test_an_image_after_the_caption_of_a_shown_image_is_shown_too() -> None:
+    captions = [f"The {name} pier in the evening" for name in ("north", "south", "old")]
+    shown = "".join(f"<div class=wp-caption><img src=/{n[4]}.jpg><p>{n}</p></div>" for n in captions)
+    page = document(f"<article>{LINE * 4}{shown}{LINE}</article>", captions)
+    assert [line for line in page.render("markdown").split("\n\n") if line in captions] == captions
+    assert page.render("markdown").count("![](") == 3
 
 
 def test_the_image_for_browsers_without_scripts_replaces_a_placeholder_only() -> None:

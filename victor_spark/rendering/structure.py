@@ -289,7 +289,8 @@ class Structure:
         """Whether an element in a heading is a sign, or a link or button that doesn't begin the heading."""
         text = " ".join(self.block_text(b) for b in range(self.s.first[row], self.s.last[row])[:3])
         if is_button := bool(self.s.kind[row] == KIND["button"]):  # not behind a number, as in `Question 1:`
-            is_button = self.block_text(int(self.s.first[row]) - 1).strip()[-1:].isalpha()
+            before = self.block_text(int(self.s.first[row]) - 1).strip()[-1:]
+            is_button = before.isalpha() or before in ("?", "!", ")")
         is_named = self.marks(row) & MARK["anchor"] != 0 or is_button
         if not any(map(str.isalnum, text)):
             return bool(text) and (is_named or "#" in self.tag(row))

@@ -346,9 +346,6 @@ class Walk:
         for row in range(self.n_elements):
             if self.kind[row] == at.KIND_IMG:
                 self._choose_image(row)
-        for row in range(self.n_elements):
-            if self.flags[row] & at.FLAG_CAPTIONED:
-                self.keep(row)
         self.count()
         return self._labels()
 
@@ -520,7 +517,7 @@ class Walk:
             return
         self.flags[row] |= at.FLAG_SHOWN
         if caption:
-            self.flags[around] |= at.FLAG_CAPTIONED
+            self.keep(around)
         around = self.parent[row]
         for _ in range(4):
             if around >= 0:
