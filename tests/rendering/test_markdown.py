@@ -96,7 +96,7 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
         ("<h2><b>Question 1:</b> <button>Our prices</button></h2>", "## **Question 1:** Our prices"),
         (
             "<h2>1.<button>Open?</button></h2><h2>Use <a href=#t class=top-link>top</a></h2>",
-            "## 1.Open?\n\n## Use",
+            "## 1. Open?\n\n## Use",
         ),
         ("<p><a href=#f>§</a><code>mesh</code>, see § 5", "`mesh`, see § 5"),
         ("<ol><li>a</ol><ol start=2><li>b<li>c</ol><ol start=4><li>d</ol>", "1. a\n\n2. b\n3. c\n\n4. d"),
@@ -306,6 +306,7 @@ def test_a_heading_whose_section_has_kept_text_is_shown() -> None:
         ),
         ("<math><mfrac><mn>1</mn><msqrt><mi>α</mi></msqrt></mfrac></math>", r"$\frac{1}{\sqrt{\alpha}}$"),
         ("<math display=block><msup><mi>x</mi><mn>2</mn></msup></math>", "$$\nx^{2}\n$$"),
+        ("<p>so <math display=inline><mi>x</mi></math> is", "so $x$ is"),
         ("<span class='math inline'>\\(a_b\\)</span>", "$a_b$"),
         ("<script type='math/tex'>a_b</script>", "$a_b$"),
         (

@@ -383,3 +383,11 @@ def test_numbers_between_kept_code_stay_and_marks_in_a_paragraph_do_not() -> Non
 def test_punctuation_between_words_that_are_all_dropped_is_dropped() -> None:
     page = "<p>The ferry is late.</p><p><a href=/a>Boats</a>, <a href=/b>Piers</a>.</p><p>—</p>"
     assert text(page, "Boats", "Piers") == "The ferry is late.\n—"
+
+
+def test_buttons_stand_apart_from_the_words_beside_them() -> None:
+    button = "<button>{}</button>".format
+    page = document(
+        f"<h1>Boats{button('Copy')}</h1><p>Scale{button('1x')}{button('2x')}, now{button('go')}</p>"
+    )
+    assert page.text == "Boats Copy\nScale 1x 2x, now go"

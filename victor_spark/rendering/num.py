@@ -40,8 +40,8 @@ class Elements(NamedTuple):
 ELEMENT: Final = (*Elements._fields, "stack")
 """The columns of elements, and the stack of the open ones."""
 FLAGS: Final = ("shown", "notes", "refs", "back", "asides", "between")
-"""Flags of an element: an image or a link around one that is shown, a footnote, a reference to one, what leads
-back from it, a footnote inside a line, a notice or formula that kept text may follow: bits."""
+"""Flags of an element: an image or a link around one that is shown, a footnote, a reference to one, what
+leads back from it, a footnote inside a line, a notice or formula that kept text may follow: bits."""
 OPS: Final = tuple(
     "close root p heading list item callout title table row cell footnote "
     "quote figure caption dl dt dd details summary "

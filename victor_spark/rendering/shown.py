@@ -15,13 +15,15 @@ import numpy as np
 from victor_html.elements import fnv1a
 from victor_spark.blocks import Blocks, Bool, UInt8, first_from
 from victor_spark.html.characters import properties
-from victor_spark.html.tags import BIT, GROUPS, has, inside, occurrences
+from victor_spark.html.tags import BIT, GROUPS, has, inside, occurrences, tables
 from victor_spark.kernels import assemble, code_points, num, text_of, views
 from victor_spark.rendering.num import MOST_UP
 from victor_spark.rendering.walk import complete, has_word
 from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
+_BUTTON: Final = tables().names.index("button")
+_CLOSES: Final = np.append(np.bincount(code_points(",.;:!?)]")) > 0, [False])
 _JOINERS: Final = (0x200C, 0x200D, 0x200E, 0x200F)
 """These change the letters beside them, or the order of these, but nothing beside Latin."""
 _AFTER_LATIN: Final = 0x300
@@ -96,6 +98,11 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
         _quote(blocks, kept, html, texts)
     if has_cites(blocks):
         blocks = _with_cites_apart(blocks, html)
+    if has(blocks, "button"):  # it has a box of its own
+        is_inside, is_direct = inside(blocks, "button"), blocks.tag == _BUTTON
+        before = np.diff(is_inside, prepend=False) | (is_direct & np.append(False, is_direct[:-1]))
+        before &= ~_CLOSES.take(blocks.points.take(blocks.text_start, mode="clip"), mode="clip")
+        blocks = replace(blocks, space_before=blocks.space_before | before)
     hidden = not_seen(blocks, kept, html)
     numbers = (first_from(blocks.start, start) for start, _ in unselectable(blocks, html))
     hidden += [row for row in numbers if row < len(blocks) and int(blocks.containers[row]) & BIT["pre"]]

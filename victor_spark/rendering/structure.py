@@ -303,11 +303,9 @@ class Structure:
 
     def numbering(self, row: int) -> tuple[int, bool]:
         """The number of the first item of an ordered list, and whether its numbers count down."""
-        if " reversed" not in self.tag(row):
-            return self.number(row, "start", 1), False
-        inside = slice(row, self.after(row))
-        is_item = (self.s.kind[inside] == KIND["li"]) & (self.s.parent[inside] == row)
-        return self.number(row, "start", int(is_item.sum())), True
+        rows = slice(row, self.after(row) if " reversed" in self.tag(row) else row)
+        n = int(np.count_nonzero((self.s.kind[rows] == KIND["li"]) & (self.s.parent[rows] == row)))
+        return self.number(row, "start", n or 1), n > 0
 
     def number_of_item(self, b: int, row: int) -> int:
         """The number of an item that a block is, 0: a bullet of Word's, -1: it is text.

@@ -487,11 +487,10 @@ class Walk:
                 self.keep(row)
         elif begins and a and self.size(row) < _LONGEST_NOTICE:
             marks = at.MARK_MATH if kind == at.KIND_MATH else self.marks(row)
-            is_formula: cython.bint = False
             if marks & at.MARK_MATH and self.begin[row] >= self.not_math:
-                is_formula = self.page.formula(row) is not None
+                marks |= 0 if self.page.formula(row) is None else at.MARK_CALLOUT
                 self.not_math = self.stop[row]  # nested ones would take quadratic time
-            if is_formula or marks & at.MARK_CALLOUT:
+            if marks & at.MARK_CALLOUT:
                 self.flags[row] |= at.FLAG_BETWEEN
                 self.keep(row)
 
