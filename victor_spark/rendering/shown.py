@@ -23,7 +23,6 @@ from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
 _BUTTON: Final = tables().names.index("button")
-_CLOSES: Final = np.append(np.bincount(code_points(",.;:!?)]")) > 0, [False])
 _JOINERS: Final = (0x200C, 0x200D, 0x200E, 0x200F)
 """These change the letters beside them, or the order of these, but nothing beside Latin."""
 _AFTER_LATIN: Final = 0x300
@@ -101,7 +100,8 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     if has(blocks, "button"):  # it has a box of its own
         is_inside, is_direct = inside(blocks, "button"), blocks.tag == _BUTTON
         before = np.diff(is_inside, prepend=False) | (is_direct & np.append(False, is_direct[:-1]))
-        before &= ~_CLOSES.take(blocks.points.take(blocks.text_start, mode="clip"), mode="clip")
+        first = properties()[blocks.points.take(blocks.text_start, mode="clip")]
+        before &= first & num.CLASS_MASK != num.PUNCTUATION
         blocks = replace(blocks, space_before=blocks.space_before | before)
     hidden = not_seen(blocks, kept, html)
     numbers = (first_from(blocks.start, start) for start, _ in unselectable(blocks, html))
@@ -118,10 +118,9 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
 
 def not_seen(blocks: Blocks, kept: Bool, html: str) -> list[int]:
     """Which of the kept blocks are signs of links, or are hidden in a line or a table."""
-    hidden, sizes = [*_signs(blocks, kept)], blocks.text_end - blocks.text_start
-    for row, until, *_ in hidden_elements(blocks, kept, html):  # long ones open on a click
-        hidden += (np.flatnonzero(sizes[row:until] <= LONGEST_HIDDEN) + row).tolist()
-    return hidden
+    hidden = (row for first, after, *_ in hidden_elements(blocks, kept, html) for row in range(first, after))
+    sizes = blocks.text_end - blocks.text_start  # long ones open on a click
+    return [*_signs(blocks, kept), *(row for row in hidden if sizes[row] <= LONGEST_HIDDEN)]
 
 
 def visible(blocks: Blocks) -> Blocks:

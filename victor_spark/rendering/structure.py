@@ -360,8 +360,7 @@ class Structure:
         while not language and before and self.blocks.left_out[before - 1]:
             before -= 1
         stated = [name for b in range(before, first) if (name := self.block_text(b).lower()) in links.KNOWN]
-        if len(stated) == 1:  # several are those of tabs
-            language = stated[0]
+        language = stated[0] if len(stated) == 1 else language  # several are those of tabs
         return self._add((language, text)) if text else -1
 
     def table_of_code(self, row: int) -> int | None:
