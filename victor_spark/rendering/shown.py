@@ -13,12 +13,12 @@ from typing import Final
 import numpy as np
 
 from victor_html.elements import fnv1a
-from victor_spark.blocks import Blocks, Bool, UInt8, first_from
+from victor_spark.blocks import Blocks, Bool, first_from
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, has, inside, occurrences, tables
 from victor_spark.kernels import assemble, code_points, num, text_of, views
 from victor_spark.rendering.num import MOST_UP
-from victor_spark.rendering.walk import complete, has_word
+from victor_spark.rendering.walk import complete, has_word, in_lines
 from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
@@ -97,8 +97,8 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
         _quote(blocks, kept, html, texts)
     if has_cites(blocks):
         blocks = _with_cites_apart(blocks, html)
-    if has(blocks, "button"):  # it has a box of its own
-        is_inside, is_direct = inside(blocks, "button"), blocks.tag == _BUTTON
+    if has(blocks, "button") and ((is_inside := inside(blocks, "button")) & kept).any():
+        is_direct = blocks.tag == _BUTTON
         before = np.diff(is_inside, prepend=False) | (is_direct & np.append(False, is_direct[:-1]))
         first = properties()[blocks.points.take(blocks.text_start, mode="clip")]
         before &= first & num.CLASS_MASK != num.PUNCTUATION
@@ -260,7 +260,10 @@ def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int
         named = [at for name in ("visuallyhidden", "screen-reader-") for at in occurrences(html, name)]
         hints = np.append(hints, np.uint8(0))
         hints[np.searchsorted(blocks.start, named)] = 0
-    for row in _in_lines(blocks, hints[: len(blocks)], kept):
+    for row in in_lines(
+        *views(hints, blocks.heading_level, blocks.paragraph, blocks.td_group),
+        *views(blocks.text_start, blocks.points, blocks.left_out.view(np.uint8), kept.view(np.uint8)),
+    ):
         at = start = int(blocks.start[row])
         for _ in range(MOST_UP + 1 if row >= until else 0):
             at = html.rfind("<", 0, at)
@@ -274,18 +277,6 @@ def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int
             between = html[html.find(">", at) + 1 : start].lstrip()
             if html[at + 1] == "/" or (between and between[0] != "<"):
                 break
-
-
-def _in_lines(blocks: Blocks, hints: UInt8, kept: Bool) -> list[int]:
-    """Blocks, kept or in a cell, that an element around them may hide, in a cell or a paragraph with others.
-
-    `hints`: how many elements up the nearest one is that a word or its style says to be hidden.
-    """
-    in_cell, joined = blocks.td_group > 0, np.diff(blocks.paragraph) == 0
-    among_others = np.append(False, joined) | np.append(joined, False)
-    brackets = (blocks.heading_level > 0) & (blocks.points.take(blocks.text_start, mode="clip") == ord("["))
-    may_be_hidden = ((hints <= MOST_UP) & (in_cell | among_others)) | (brackets & among_others)
-    return np.flatnonzero(may_be_hidden & (kept | in_cell) & ~blocks.left_out).tolist()
 
 
 def _end(html: str, tag: "re.Match[str]") -> int:

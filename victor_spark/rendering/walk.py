@@ -1245,6 +1245,36 @@ def complete(
         first = after
 
 
+def in_lines(
+    hints: at.Bytes,
+    heading_level: at.Ints,
+    paragraph: at.Ints,
+    td_group: at.Ints,
+    text_start: at.Ints,
+    points: at.UInts,
+    left_out: at.Bytes,
+    kept: at.Bytes,
+) -> list[int]:
+    """Blocks, kept or in a cell, that an element around them may hide, in a cell or a paragraph with others.
+
+    `hints`: how many elements up the nearest one is that a word or its style says to be hidden.
+    """
+    found: list[int] = []
+    n: Py_ssize_t = paragraph.shape[0]
+    for b in range(n):
+        by_style: cython.bint = hints[b] <= at.MOST_UP
+        in_cell: cython.bint = td_group[b] > 0
+        if (by_style or heading_level[b]) and (kept[b] or in_cell) and not left_out[b]:
+            among_others: cython.bint = (b > 0 and paragraph[b - 1] == paragraph[b]) or (
+                b + 1 < n and paragraph[b + 1] == paragraph[b]
+            )
+            if (by_style and (in_cell or among_others)) or (
+                among_others and points[text_start[b]] == ord("[")
+            ):
+                found.append(b)
+    return found
+
+
 def has_word(name_words: at.UInts, wanted: at.UInts) -> cython.bint:
     """Whether a page has an element with one of some words, all as hashes."""
     found: cython.int = 0
