@@ -517,12 +517,11 @@ class Walk:
         self.flags[row] |= at.FLAG_SHOWN
         if caption:
             self.keep(around)
-        around = self.parent[row]
+        around = row
         for _ in range(4):
-            if around >= 0:
-                if self.kind[around] == at.KIND_A:
-                    self.flags[around] |= at.FLAG_SHOWN
-                around = self.parent[around]
+            around = max(self.parent[around], 0)
+            if self.kind[around] == at.KIND_A:
+                self.flags[around] |= at.FLAG_SHOWN
 
     def _labels(self) -> list[int]:
         """Rows of short links, superscripts and bold texts; [] if none of them can refer to a footnote."""
