@@ -36,6 +36,8 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
         ("<dl><dt>a<dd>b</dl>", "a\n\nb"),
         ("<p>a<hr><p>b", "a\n\n---\n\nb"),
         ('<h2>Use <a class="headerlink" href="#use">¶</a></h2>', "## Use"),
+        ("<h2>Why? <button>Copy link</button></h2>", "## Why?"),
+        ("<h2>1. <button>Why?</button></h2>", "## 1. Why?"),
         (
             "<div class='admonition warning'><p class='admonition-title'>Warning</p><p>Hot.</p></div>",
             "> [!WARNING]\n> Hot.",
@@ -94,7 +96,7 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
         ("<h2><b>Question 1:</b> <button>Our prices</button></h2>", "## **Question 1:** Our prices"),
         (
             "<h2>1.<button>Open?</button></h2><h2>Use <a href=#t class=top-link>top</a></h2>",
-            "## 1.Open?\n\n## Use",
+            "## 1. Open?\n\n## Use",
         ),
         ("<p><a href=#f>§</a><code>mesh</code>, see § 5", "`mesh`, see § 5"),
         ("<ol><li>a</ol><ol start=2><li>b<li>c</ol><ol start=4><li>d</ol>", "1. a\n\n2. b\n3. c\n\n4. d"),
@@ -172,6 +174,14 @@ def test_an_image_joins_a_line_only_inside_its_paragraph_and_stands_there_once(
     source: str, expected: str
 ) -> None:
     assert md(f"{LINE}{source}").removeprefix("The ferry left at noon.\n\n") == expected
+
+
+def test_an_image_after_the_caption_of_a_shown_image_is_shown_too() -> None:
+    captions = [f"The {name} pier in the evening" for name in ("north", "south", "old")]
+    shown = "".join(f"<div class=wp-caption><img src=/{n[4]}.jpg><p>{n}</p></div>" for n in captions)
+    page = document(f"<article>{LINE * 4}{shown}{LINE}</article>", captions)
+    assert [line for line in page.render("markdown").split("\n\n") if line in captions] == captions
+    assert page.render("markdown").count("![](") == 3
 
 
 def test_the_image_for_browsers_without_scripts_replaces_a_placeholder_only() -> None:
@@ -296,6 +306,7 @@ def test_a_heading_whose_section_has_kept_text_is_shown() -> None:
         ),
         ("<math><mfrac><mn>1</mn><msqrt><mi>α</mi></msqrt></mfrac></math>", r"$\frac{1}{\sqrt{\alpha}}$"),
         ("<math display=block><msup><mi>x</mi><mn>2</mn></msup></math>", "$$\nx^{2}\n$$"),
+        ("<p>so <math display=inline><mi>x</mi></math> is", "so $x$ is"),
         ("<span class='math inline'>\\(a_b\\)</span>", "$a_b$"),
         ("<script type='math/tex'>a_b</script>", "$a_b$"),
         (
@@ -416,6 +427,14 @@ def test_code_has_the_language_that_it_states_itself_not_that_of_what_is_around_
     assert page.render("markdown") == "```sh\nls\ncd\n```"
 
 
+def test_the_names_of_several_tabs_above_code_are_not_its_language() -> None:
+    tab = "<button>{}</button>".format
+    code = "<pre><code>let a;</code></pre>"
+    assert md(f"<div>{tab('Rust')}{code}</div>") == "```rust\nlet a;\n```"
+    assert md(f"<div>{tab('Rust')}{tab('Swift')}{code}</div>") == "```\nlet a;\n```"
+    assert md("<pre language=rust><code language=rust>let a;</code></pre>") == "```rust\nlet a;\n```"
+
+
 def test_numbers_of_lines_that_nobody_can_copy_are_no_code() -> None:
     number = "<span style='white-space:pre;user-select:none;color:#777'>{}</span>".format
     page = document(f"<pre><code>{number(' 1')}f()\n{number(12)}g()</code></pre><p>{number(7)} boats</p>")
@@ -435,6 +454,54 @@ def test_words_for_screen_readers_are_left_out_of_lines_but_not_signs() -> None:
         price = f"<p><del>$36</del> <span class='{name}'>Original price was: $36.</span><ins>$22</ins></p>"
         assert md(price) == "~~$36~~ $22"
     assert md("<p>Read <b class='not-visually-hidden'>it</b>") == "Read **it**"
+    assert md("<ul><li><span class='sr-only'>▢ </span>fish</ul>") == "- fish"
+
+
+def test_signs_and_hidden_words_are_left_out_of_dropped_parts_that_are_shown() -> None:
+    hidden = "<span class=visually-hidden>Image caption, </span>"
+    figure = f"<figure><img src=/p.jpg><figcaption>{hidden}<i>The pier</i></figcaption></figure>"
+    page = document(f"<article>{LINE}{figure}{LINE}</article>", ["Image caption,", "The pier"])
+    assert page.render("markdown").split("\n\n")[1:3] == ["![](/p.jpg)", "*The pier*"]
+    rows = "<tr><th>Boat<th>Year<tr><td>Heron<td>1874"
+    table = f"<table><caption>Boats <a href=#t>¶</a></caption>{rows}</table>"
+    page = document(f"<div>{LINE}{table}{LINE}</div>", ["Boats", "¶", "Boat", "Year", "Heron", "1874"])
+    assert "\n\nBoats\n\n| Boat | Year |\n" in page.render("markdown")
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "<table class=equation><tr><td><math alttext='a=b' display=block><mi>a</mi></math></table>",
+        "<div class=math>\\[a=b\\]</div>",
+        "<math display=block><mi>a</mi><mo>=</mo><mi>b</mi></math>",
+    ],
+)
+def test_a_formula_between_kept_text_is_shown(formula: str) -> None:
+    page = document(f"<p>The level is</p>{formula}<p>in May.</p>", ["\\[a=b\\]", "a", "=", "b"])
+    assert "".join(page.render("markdown").split()) == "Thelevelis$$a=b$$inMay."
+    page = document(f"<p>The level is</p>{formula}<p>in May.</p>", ["\\[a=b\\]", "a", "=", "b", "in May."])
+    assert page.render("markdown") == "The level is"
+
+
+def test_captions_headings_and_summaries_beside_kept_text_are_shown_whole() -> None:
+    caption = "<figcaption>The <i>Heron</i> at the pier</figcaption>"
+    page = document(f"<div>{LINE}<figure><img src=/p.jpg>{caption}</figure>{LINE}</div>", ["The", "Heron"])
+    assert "The *Heron* at the pier" in page.render("markdown")
+    assert document(f"<h2>Three new <b>boats</b></h2>{LINE}", ["boats"]).render("markdown")[:24] == (
+        "## Three new **boats**\n\n"
+    )
+    rows = "<tr><th>Boat<th>Year<tr><td>Heron<td>1874"
+    figure = f"<figure><figcaption>Table 1: Boats</figcaption><table>{rows}</table></figure>"
+    assert document(figure, ["Table 1: Boats"]).render("markdown").startswith("Table 1: Boats\n\n| Boat")
+    answer = f"<details><summary><h3>When does it leave?</h3></summary>{LINE}</details>"
+    page = document(f"<p>Menu</p>{answer}", ["Menu", "When does it leave?"])
+    assert page.render("markdown").startswith("### When does it leave?\n\n")
+
+
+def test_a_list_that_is_reversed_counts_down() -> None:
+    source = "<ol reversed><li>c<li>b<ol reversed start=9><li>x<li value=4>y<li>z</ol><li>a</ol>"
+    assert md(source) == "3. c\n\n2. b\n\n   9. x\n   4. y\n   3. z\n\n1. a"
+    assert '<ol start="3" reversed>' in document(source).render("html")
 
 
 def test_a_line_with_the_language_of_the_code_below_is_left_out() -> None:

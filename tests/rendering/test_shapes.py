@@ -154,6 +154,8 @@ def test_lists_headings_tables_and_formulas_without_their_usual_elements(source:
         "<p>First<span class=inline-footnote>1<span>In calm weather.</span></span> words.</p>",
         "<p>First<label>1</label><span class=sidenote><sup>1</sup> In calm weather.</span> words.</p>",
         "<p>First<span class=ltx_role_footnote><sup>1</sup><span>In calm weather.</span></span> words.",
+        "<p>First<sup>1</sup><span class='x modern-footnotes-footnote__note'>In calm weather.</span> words.",
+        "<p>First<sup><a href=#n>1</a></sup> words.</p><ol><li><p id=n>In calm weather.</p></ol>",
         "<p>First<a class=footnote-reference href=#n>1</a> words.</p><dl><dt id=n>1<dd>In calm weather.</dl>",
         (
             "<p>First<a class=footnote-reference href=#n>1</a> words.</p><div id=n>"

@@ -254,7 +254,7 @@ def test_quotations_have_their_marks_in_all_forms() -> None:
     ],
 )  # fmt: skip
 def test_quotation_marks_are_those_of_the_page_s_language(language: str, expected: str) -> None:
-    page = document(f"<html lang='{language}'><p><q>a <q>b</q></q></p>")
+    page = document(f"<!DOCTYPE html><html lang='{language}'><p><q>a <q>b</q></q></p>")
     assert page.text == page.render("markdown") == expected
 
 
@@ -271,6 +271,14 @@ def test_invisible_characters_are_left_out_and_joiners_stay(form: str) -> None:
     assert "harbour piers, می\u200cخواهم" in shown
     assert not set("\u00ad\u200b\ufeff\u2060") & set(shown)
     assert form != "text" or shown.endswith("هم\nb")
+
+
+def test_joiners_beside_latin_letters_and_spaces_join_nothing_and_are_left_out() -> None:
+    assert text("<p>a</p><p>\u200d</p><p>\u200dharbour \u200d<b>pier</b></p>") == "a\nharbour pier"
+    assert text("<p>harbour \u200b<b>pier</b><i>\u200b</i>s<u>\u200b at</u></p>") == "harbour piers at"
+    assert text("<p>Weight &rlm; : &lrm; <b>&lrm;2 kg</b></p>") == "Weight : 2 kg"
+    joined = "👩\u200d🚀 ن\u200d ന്\u200d می\u200cخواهم"
+    assert text(f"<p>{joined}</p>") == joined
 
 
 def test_what_is_hidden_within_a_line_is_left_out_and_hidden_paragraphs_stay_as_they_were_decided() -> None:
@@ -363,3 +371,23 @@ def test_labels_of_equations_in_mathml_stay() -> None:
     assert text(one) == "\\[a^{2} \\tag{3}\\]"
     two = f"<math display=block><mtable>{row.format('a')}{row.format('b')}</mtable></math>"
     assert text(two) == r"\[\begin{align}a^{2} \tag{3a} \\ a^{2} \tag{3b}\end{align}\]"
+
+
+def test_numbers_between_kept_code_stay_and_marks_in_a_paragraph_do_not() -> None:
+    code = "<pre><b>captured = date(</b><i>1961</i><b>, harbour)</b></pre>"
+    assert text(code, "1961") == "captured = date(1961, harbour)"
+    prose = "<p>The pier was rebuilt <i>1961</i> after the storm.</p>"
+    assert text(prose, "1961") == "The pier was rebuilt after the storm."
+
+
+def test_punctuation_between_words_that_are_all_dropped_is_dropped() -> None:
+    page = "<p>The ferry is late.</p><p><a href=/a>Boats</a>, <a href=/b>Piers</a>.</p><p>—</p>"
+    assert text(page, "Boats", "Piers") == "The ferry is late.\n—"
+
+
+def test_buttons_stand_apart_from_the_words_beside_them() -> None:
+    button = "<button>{}</button>".format
+    page = document(
+        f"<h1>Boats{button('Copy')}</h1><p>Scale{button('1x')}{button('2x')}, now{button('go')}</p>"
+    )
+    assert page.text == "Boats Copy\nScale 1x 2x, now go"

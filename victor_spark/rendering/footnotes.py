@@ -99,7 +99,7 @@ def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnot
 
 _ASIDE: Final = re.compile(
     r'<(?:span|small|d-footnote)(?= )[^<>]*? class="(?:[^"]* )?'
-    r'(?:sidenote|marginnote|inline-footnote|footnote|ltx_role_footnote)[ "]'
+    r'(?:sidenote|marginnote|(?:inline-)?footnote|ltx_role_footnote|modern-footnotes-footnote__note)[ "]'
 )
 
 
@@ -120,8 +120,8 @@ def with_asides(page: "Structure", found: Footnotes) -> Footnotes:
         is_in_line = paragraph[first - 1] == paragraph[first] and page.kept[first - 1]
         if is_in_line and page.size(row) > LONGEST_LABEL and (label := next(labels, None)):
             page.keep(row)
-            if begin > first and page.block_text(first - 1) == page.block_text(first):
-                first -= 1  # the mark of the reference stands before the note, and in it
+            if page.block_text(first - 1) == (page.block_text(first) if begin > first else label):
+                first -= 1  # the mark of the reference stands before the note, and perhaps in it
             page.kept[first:begin] = False
             asides[row] = label
     return found._replace(asides=asides)
@@ -171,6 +171,9 @@ def _note(page: "Structure", place: int) -> int | None:
         row = min(page.after(row), len(s.kind) - 1)
     while row >= 0 and (s.kind[row] not in _NOTE_KINDS or s.last[row] == s.first[row]):
         row = int(s.parent[row])
+    up = int(s.parent[row])
+    if s.kind[row] == KIND["p"] and s.kind[up] == KIND["li"] and s.first[up] == s.first[row]:
+        row = up
     if row < 0 or (s.kind[row] == KIND["block"] and s.last[row] - s.first[row] > _MOST_BLOCKS):
         return None
     inside = s.kind[row : page.after(row)]

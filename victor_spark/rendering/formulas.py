@@ -25,7 +25,7 @@ _DELIMITED: Final = re.compile(
     re.DOTALL,
 )
 _DISPLAY: Final = re.compile(
-    r'display="(?:block|true)"|mode="display"|katex-display|MathJax_Display|math-?block|math display'
+    r'display="(?:block|true)"|mode="display"|katex-display|MathJax_Display|math-?block|(?<!<)math display'
     r"|display-?math|mwe-math-mathml-display|block-equation|math-display|ltx_equation"
 )
 _EQUATION_LABEL: Final = re.compile(r'<span class="eqno">([^<>]{0,40})(?:<a(?= )[^<>]*>[^<>]*</a>)?</span>')

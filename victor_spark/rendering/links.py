@@ -6,7 +6,7 @@ from functools import cached_property
 from html import unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from victor_html.elements import ELEMENTS
 from victor_spark.blocks import UInt8
@@ -49,11 +49,8 @@ class Links:
     @cached_property
     def _origin(self) -> str:
         """Scheme and host of the base."""
-        try:
-            parts = urlsplit(self._base)
-        except ValueError:
-            return ""
-        return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+        found = re.match(r"[a-zA-Z][\w+.-]*://[^/?#]+", self._base)
+        return found[0] if found else ""
 
     def address(self, written: str) -> str | None:
         """The resolved form of an address; None for "", for a script and for a place in the page itself."""
@@ -113,7 +110,7 @@ _PLACEHOLDER: Final = re.compile(
 _TRACKERS: Final = ("doubleclick", "scorecardresearch", "gravatar.com")
 _TRACKING: Final = re.compile(
     r"/(?:(?:pixel|beacon|track|count(?:er)?)s?[./?]|stats?(?:\.(?!png|jpe?g|svg)|\?)"
-    r"|(?:smil(?:e|ey|ie)s?|emojis?|emoticons?|icons?|buttons?)/|(?:icon|btn|spacer|bullet|arrow|smiley)[\w-]*\.)"
+    r"|(?:smil(?:e|ey|ie)s?|emojis?|emoticons?|icons?|buttons?)/|(?:(?:fav)?icon|btn|spacer|bullet|arrow|smiley)[\w-]*\.)"
 )
 _BUTTON: Final = re.compile(
     r"\.(?:(?<=Button\.)|(?<=[_-]icon\.)|(?<=[_-]btn\.)|(?<=[_-]button\.))(?:gif|png|svg)"
@@ -189,7 +186,7 @@ _LANGUAGE: Final = re.compile(
     r'[ "](?:(?:language|lang|highlight-source|highlight|sourceCode|src|prism)[-_:]|brush: ?)'
     r"([a-zA-Z][\w+#]*(?:-(?:lisp|c|session)\b)?)"
 )
-_STATED: Final = re.compile(r' (?:data-(?:code-|enlighter-)?lang(?:uage)?|lang)="([a-zA-Z][\w+#.-]*)"')
+_STATED: Final = re.compile(r' (?:data-(?:code-|enlighter-)?)?lang(?:uage)?="([a-zA-Z][\w+#.-]*)"')
 _NO_LANGUAGE: Final = frozenset(
     "code plaintext plain text none nohighlight txt auto block wrapper container box body toolbar content"
     " table line lines numbers highlight highlighter rouge wrap example snippet view panel numberlines hljs"

@@ -120,6 +120,7 @@ class Writer:
         shown: list[str] = []
         notes: list[str] = []
         number: cython.int = first
+        counts_down: cython.bint = self.nodes[at.N_B, i] != 0
         loose: cython.bint = False
         i += 1
         while i < end:
@@ -136,7 +137,7 @@ class Writer:
                 mark = f"{number}{')' if other else '.'} " if first >= 0 else "* " if other else "- "
                 box = "" if state == 0 else "[x] " if state == 2 else "[ ] "
                 shown.append(f"{mark}{box}{_indented(tight.removeprefix(chr(10)), len(mark))}")
-                number += 1
+                number = max(number - 1, 0) if counts_down else number + 1
             i = last + 1
         self.next_number = number if first >= 0 else 0
         return "\n\n".join([*([("\n\n" if loose else "\n").join(shown)] if shown else []), *notes])

@@ -163,7 +163,7 @@ def _fields(node: Node, form: int) -> dict[str, object]:
     """The values for the braces in the markup of a node."""
     kind, a, b, value, around = node
     if kind == "list":
-        numbered = f'ol start="{a}"'
+        numbered = f'ol start="{a}"{" reversed" * b}'
         return {"list": "ul" if a < 0 else numbered, "rend": "bulleted" if a < 0 else "numbered"}
     if kind == "item":
         box = f'<input type="checkbox" disabled{" checked" * (b == 2)}> '

@@ -39,10 +39,9 @@ class Elements(NamedTuple):
 
 ELEMENT: Final = (*Elements._fields, "stack")
 """The columns of elements, and the stack of the open ones."""
-FLAGS: Final = ("shown", "captioned", "notes", "refs", "back", "asides", "between")
-"""Flags of an element: an image or a link around one that is shown, a figure whose caption is shown, a
-footnote, a reference to one, what leads back from it, a footnote inside a line, a notice that kept text may
-follow: bits."""
+FLAGS: Final = ("shown", "notes", "refs", "back", "asides", "between")
+"""Flags of an element: an image or a link around one that is shown, a footnote, a reference to one, what
+leads back from it, a footnote inside a line, a notice or formula that kept text may follow: bits."""
 OPS: Final = tuple(
     "close root p heading list item callout title table row cell footnote "
     "quote figure caption dl dt dd details summary "
@@ -52,9 +51,10 @@ OPS: Final = tuple(
 N_OP, N_A, N_B, N_END = NODE = range(4)
 """The columns of nodes, in document order; a node's `end` is the row of its `close`, whose `a` is the node.
 
-`a` and `b`: heading: level; list: first number (-1: none); item: number (-1), state of its box (0: none,
-1: open, 2: checked); cell: columns and rows, negative in a header; text: from and to which code point; code,
-callout, footnote, link, image, math, ref: the place of its value; math: whether it stands by itself.
+`a` and `b`: heading: level; list: first number (-1: none), whether it counts down; item: number (-1), state
+of its box (0: none, 1: open, 2: checked); cell: columns and rows, negative in a header; text: from and to
+which code point; code, callout, footnote, link, image, math, ref: the place of its value; math: whether it
+stands by itself.
 """
 FRAME: Final = ("end", "op", "node", "outer", "saved", "level", "lazy")
 """The columns of the stack of open nodes: `end` in the html, the one around, what holds outside."""

@@ -15,20 +15,24 @@ import numpy as np
 from victor_html.elements import fnv1a
 from victor_spark.blocks import Blocks, Bool, first_from
 from victor_spark.html.characters import properties
-from victor_spark.html.tags import BIT, GROUPS, has, inside, occurrences
-from victor_spark.kernels import assemble, code_points, text_of, views
+from victor_spark.html.tags import BIT, GROUPS, has, inside, occurrences, tables
+from victor_spark.kernels import assemble, code_points, num, text_of, views
 from victor_spark.rendering.num import MOST_UP
-from victor_spark.rendering.walk import complete, has_word, in_lines, places_of
+from victor_spark.rendering.walk import complete, has_word, in_lines
 from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
-_IS_INVISIBLE: Final = np.bincount(code_points(INVISIBLE)).astype(np.uint8)
+_BUTTON: Final = tables().names.index("button")
+_JOINERS: Final = (0x200C, 0x200D, 0x200E, 0x200F)
+"""These change the letters beside them, or the order of these, but nothing beside Latin."""
+_AFTER_LATIN: Final = 0x300
+_IS_INVISIBLE: Final = np.append(np.bincount([*code_points(INVISIBLE), *_JOINERS]) > 0, [False])
 _ANYWHERE: Final = "¶§🔗↩⤴⏎^↑"
 _IS_SIGN: Final = np.append(np.bincount(code_points(f"#⚓∞{_ANYWHERE}")) > 0, [False])
 LONGEST_HIDDEN: Final = 80
 _LONGEST_SIGN: Final = 3
 _QUOTE: Final = re.compile(r"<(/?)q(?=[ >])")
-_LANGUAGE: Final = re.compile(r'<html(?= )[^<>]* lang="([a-zA-Z]+)(-(?:hant|tw|hk|mo)\b)?', re.IGNORECASE)
+_LANGUAGE: Final = re.compile(r'(?i)(?:<!doctype[^>]*>)?<html[^<>]* lang="([a-z]+)(-(?:hant|tw|hk|mo)\b)?')
 _OTHER_QUOTES: Final = {
     "„“‚‘": "bg cs de et is ka lt mk sk sl sq",
     "„”«»": "hu pl ro",
@@ -48,7 +52,7 @@ no word of the group `hidden` of conf/words.toml.
 """
 _HIDING: Final = re.compile(
     r"<(span|a|b|i|em|strong|small|font|su[pb]|abbr|label|td|th|tr|u|s|mark|time|data|code|kbd|samp|cite|q|ins|del"
-    r"|button|[a-z]+-[\w-]+)(?= )(?=[^>]*>\s*([^\W\d_])?)[^>]* "
+    r"|button|[a-z]+-[\w-]+)(?= )(?=[^>]*>\s*([^\W\d_]|[■-◿])?)[^>]* "
     r'(?:hidden(?:="[^"]*")?(?=[ >])|style="(?:[^"]*;)?\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b'
     r'|class="mw-editsection"|(class="(?![^"]*not-(?:sr|vis))(?:[^"]*[ _-])?'
     r'(?:sr-only|visually-?hidden|u-sronly|screen-reader-(?:text|only))[ "])(?(2)|(?!)))[^>]*>',
@@ -85,7 +89,7 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     kept = kept.copy()
     complete(
         *views(blocks.paragraph, blocks.text_start, blocks.text_end, blocks.n_words, blocks.n_letters),
-        *views(blocks.left_out.view(np.uint8), kept.view(np.uint8)),
+        *views(blocks.listing, blocks.left_out.view(np.uint8), kept.view(np.uint8)),
         with_ends=not plain,
     )
     texts = dict(powers(blocks, kept, html)) if plain and has(blocks, "sup") else {}
@@ -93,9 +97,13 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
         _quote(blocks, kept, html, texts)
     if has_cites(blocks):
         blocks = _with_cites_apart(blocks, html)
-    hidden, sizes = [*_signs(blocks, kept)], blocks.text_end - blocks.text_start
-    for row, until, *_ in hidden_elements(blocks, kept, html):  # long ones open on a click
-        hidden += (np.flatnonzero(sizes[row:until] <= LONGEST_HIDDEN) + row).tolist()
+    if has(blocks, "button") and ((is_inside := inside(blocks, "button")) & kept).any():
+        is_direct = blocks.tag == _BUTTON
+        before = np.diff(is_inside, prepend=False) | (is_direct & np.append(False, is_direct[:-1]))
+        first = properties()[blocks.points.take(blocks.text_start, mode="clip")]
+        before &= first & num.CLASS_MASK != num.PUNCTUATION
+        blocks = replace(blocks, space_before=blocks.space_before | before)
+    hidden = not_seen(blocks, kept, html)
     numbers = (first_from(blocks.start, start) for start, _ in unselectable(blocks, html))
     hidden += [row for row in numbers if row < len(blocks) and int(blocks.containers[row]) & BIT["pre"]]
     if (seen := visible(blocks)) is not blocks:
@@ -108,17 +116,34 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     return with_texts(blocks, texts), kept
 
 
+def not_seen(blocks: Blocks, kept: Bool, html: str) -> list[int]:
+    """Which of the kept blocks are signs of links, or are hidden in a line or a table."""
+    hidden = (row for first, after, *_ in hidden_elements(blocks, kept, html) for row in range(first, after))
+    sizes = blocks.text_end - blocks.text_start  # long ones open on a click
+    return [*_signs(blocks, kept), *(row for row in hidden if sizes[row] <= LONGEST_HIDDEN)]
+
+
 def visible(blocks: Blocks) -> Blocks:
     """The blocks without invisible characters."""
-    places = [] if blocks.text.isascii() else places_of(*views(_IS_INVISIBLE, blocks.points))
-    if not places:
+    if blocks.text.isascii() or not (found := _IS_INVISIBLE.take(blocks.points, mode="clip")).any():
         return blocks
+    places = np.flatnonzero(found)
+    before, after = (blocks.points.take(places + step, mode="wrap") for step in (-1, 1))
+    joins = np.isin(blocks.points[places], _JOINERS) & (np.maximum(before, after) >= _AFTER_LATIN)
+    second_spaces = places[~joins & (before == after) & (after == ord(" "))] + 1
+    places = np.union1d(places[~joins], second_spaces)
     points = np.delete(blocks.points, places)
     start, end = (
         (column - np.searchsorted(places, column)).astype(np.int32)
         for column in (blocks.text_start, blocks.text_end)
     )
-    return replace(blocks, points=points, text=text_of(points), text_start=start, text_end=end)
+    begins, ends = (  # with white space that an invisible character had hidden from the segmentation
+        (end > start) & (blocks.white_space == 0) & (properties()[points[at]] & num.CLASS_MASK == num.WHITE)
+        for at in (start.clip(max=len(points) - 1), end - 1)
+    )
+    start, spaced = start + begins, blocks.space_before | begins | np.append(False, ends[:-1])
+    changed = replace(blocks, points=points, text=text_of(points), space_before=spaced)
+    return replace(changed, text_start=start, text_end=np.maximum(end - ends, start))
 
 
 def with_texts(blocks: Blocks, texts: dict[int, str]) -> Blocks:

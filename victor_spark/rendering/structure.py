@@ -18,7 +18,7 @@ from victor_spark.kernels.assemble import is_wide
 from victor_spark.kernels.num import FIRST_WIDE
 from victor_spark.rendering import footnotes, formulas, links, num
 from victor_spark.rendering.num import KIND, N_END, N_OP, Elements
-from victor_spark.rendering.shown import NAMES_OF_READERS, assembled
+from victor_spark.rendering.shown import NAMES_OF_READERS, assembled, not_seen
 from victor_spark.rendering.walk import Walk, has_word
 
 OP: Final = {name: place for place, name in enumerate(num.OPS)}
@@ -176,7 +176,12 @@ class Structure:
     @cached_property
     def nodes(self) -> Int32:
         """The nodes: num.NODE."""
-        if labels := self._walk.choose():
+        before = self.kept.view(bool).copy()
+        labels = self._walk.choose()
+        if (added := self.kept.view(bool) & ~before).any():
+            self.kept[not_seen(self.blocks, added, self.html)] = 0
+            self._walk.count()
+        if labels:
             self.footnotes = footnotes.footnotes(self, np.array(labels))
         if has_word(*views(self.blocks.name_words, _NAMES_OF_ASIDES)):
             self.footnotes = footnotes.with_asides(self, self.footnotes)
@@ -195,7 +200,7 @@ class Structure:
     def keep_rows(self) -> None:
         """Completes the rows of data tables of which enough is kept."""
         self._walk.choose_tables(False)
-        self.kept[self.blocks.left_out] = 0
+        self._walk.count()
 
     def markup(self, row: int) -> str:
         """The markup of an element, its tags included."""
@@ -284,7 +289,8 @@ class Structure:
         """Whether an element in a heading is a sign, or a link or button that doesn't begin the heading."""
         text = " ".join(self.block_text(b) for b in range(self.s.first[row], self.s.last[row])[:3])
         if is_button := bool(self.s.kind[row] == KIND["button"]):  # not behind a number, as in `Question 1:`
-            is_button = self.block_text(int(self.s.first[row]) - 1).strip()[-1:].isalpha()
+            before = self.block_text(int(self.s.first[row]) - 1).strip()[-1:]
+            is_button = before.isalpha() or before in ("?", "!", ")")
         is_named = self.marks(row) & MARK["anchor"] != 0 or is_button
         if not any(map(str.isalnum, text)):
             return bool(text) and (is_named or "#" in self.tag(row))
@@ -294,6 +300,12 @@ class Structure:
         """The number that an attribute of an element begins with."""
         found = re.match(r"\d{1,9}", self.attribute(row, name))
         return int(found[0]) if found else otherwise
+
+    def numbering(self, row: int) -> tuple[int, bool]:
+        """The number of the first item of an ordered list, and whether its numbers count down."""
+        rows = slice(row, self.after(row) if " reversed" in self.tag(row) else row)
+        n = int(np.count_nonzero((self.s.kind[rows] == KIND["li"]) & (self.s.parent[rows] == row)))
+        return self.number(row, "start", n or 1), n > 0
 
     def number_of_item(self, b: int, row: int) -> int:
         """The number of an item that a block is, 0: a bullet of Word's, -1: it is text.
@@ -347,8 +359,8 @@ class Structure:
         before = first  # the language may stand in the tool bar above
         while not language and before and self.blocks.left_out[before - 1]:
             before -= 1
-            name = self.block_text(before).lower()
-            language = name if name in links.KNOWN else ""
+        stated = [name for b in range(before, first) if (name := self.block_text(b).lower()) in links.KNOWN]
+        language = stated[0] if len(stated) == 1 else language  # several are those of tabs
         return self._add((language, text)) if text else -1
 
     def table_of_code(self, row: int) -> int | None:

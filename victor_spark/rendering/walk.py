@@ -325,7 +325,7 @@ class Walk:
             kind = self.kind[row]
             if kind == at.KIND_P and self._introduces(row):
                 self.keep(row)
-            elif kind == at.KIND_LI or kind == at.KIND_PRE:
+            elif self._is_heading(row) or kind in (at.KIND_LI, at.KIND_PRE, at.KIND_FIGCAPTION):
                 size, shown = self.size(row), self._kept_size(row)
                 if (
                     shown < size
@@ -341,16 +341,11 @@ class Walk:
                 self.flags[row] = 0
                 if not self.kept[self.last_of[row] + 1]:
                     self.keep(row, 0)
-        for b in range(self.n_blocks):
-            if self.left_out[b]:
-                self.kept[b + 1] = 0
+        self.not_math = 0
         self.count()
         for row in range(self.n_elements):
             if self.kind[row] == at.KIND_IMG:
                 self._choose_image(row)
-        for row in range(self.n_elements):
-            if self.flags[row] & at.FLAG_CAPTIONED:
-                self.keep(row)
         self.count()
         return self._labels()
 
@@ -376,7 +371,7 @@ class Walk:
                         self.keep(inside)
 
     def keep(self, row: Py_ssize_t, kept: cython.uchar = 1) -> cython.void:
-        """Shows all blocks of an element, or (`kept` 0) none of them."""
+        """Shows all blocks of an element (those left out only until `count`), or (`kept` 0) none of them."""
         for b in range(self.first[row], self.last_of[row]):
             self.kept[b + 1] = kept
 
@@ -389,7 +384,7 @@ class Walk:
         return False
 
     def count(self) -> cython.void:
-        """Fills `sums` from `kept`."""
+        """Fills `sums` from `kept`, without the blocks left out."""
         n_kept: cython.int = 0
         size: cython.int = 0
         kept_size: cython.int = 0
@@ -398,6 +393,8 @@ class Walk:
             self.sums[at.UP_TO_SIZE, b] = size
             self.sums[at.UP_TO_KEPT_SIZE, b] = kept_size
             if b < self.n_blocks:
+                if self.left_out[b]:
+                    self.kept[b + 1] = 0
                 length = self.text_end[b] - self.text_start[b]
                 size += length
                 if self.kept[b + 1]:
@@ -472,21 +469,30 @@ class Walk:
         return row
 
     def _choose_between(self, row: Py_ssize_t) -> cython.void:
-        """Shows a heading before kept text, and a notice after kept text or after another notice."""
+        """Shows a heading before kept text, a notice or formula after kept text or another one, and a caption
+        or summary beside kept text of the same element.
+        """
         a, b = self.first[row], self.last_of[row]
         if a == b or b >= self.n_blocks or (self.sums[at.UP_TO_KEPT, b] > self.sums[at.UP_TO_KEPT, a]):
             return
         kind = self.kind[row]
         begins: cython.bint = a == 0 or self.kept[a] != 0
+        around: Py_ssize_t = max(self.parent[row], 0)
+        goes_on: cython.bint = b < self.last_of[around] and self.kept[b + 1]
         if self._is_heading(row):
-            around = self.parent[row]
-            if self.kept[b + 1] and (
-                begins or kind == at.KIND_H1 or (around >= 0 and b < self.last_of[around])
-            ):
+            if goes_on or (self.kept[b + 1] and (begins or kind == at.KIND_H1)):
                 self.keep(row)
-        elif begins and a and self.size(row) < _LONGEST_NOTICE and self.marks(row) & at.MARK_CALLOUT:
-            self.flags[row] |= at.FLAG_BETWEEN
-            self.keep(row)
+        elif (kind == at.KIND_FIGCAPTION or kind == at.KIND_SUMMARY) and self.size(row) < _LONGEST_CAPTION:
+            if goes_on or (self.first[around] < a and self.kept[a]):
+                self.keep(row)
+        elif begins and a and self.size(row) < _LONGEST_NOTICE:
+            marks = at.MARK_MATH if kind == at.KIND_MATH else self.marks(row)
+            if marks & at.MARK_MATH and self.begin[row] >= self.not_math:
+                marks |= 0 if self.page.formula(row) is None else at.MARK_CALLOUT
+                self.not_math = self.stop[row]  # nested ones would take quadratic time
+            if marks & at.MARK_CALLOUT:
+                self.flags[row] |= at.FLAG_BETWEEN
+                self.keep(row)
 
     def _choose_image(self, row: Py_ssize_t) -> cython.void:
         """Shows an image that belongs to the kept text."""
@@ -510,13 +516,12 @@ class Walk:
             return
         self.flags[row] |= at.FLAG_SHOWN
         if caption:
-            self.flags[around] |= at.FLAG_CAPTIONED
-        around = self.parent[row]
+            self.keep(around)
+        around = row
         for _ in range(4):
-            if around >= 0:
-                if self.kind[around] == at.KIND_A:
-                    self.flags[around] |= at.FLAG_SHOWN
-                around = self.parent[around]
+            around = max(self.parent[around], 0)
+            if self.kind[around] == at.KIND_A:
+                self.flags[around] |= at.FLAG_SHOWN
 
     def _labels(self) -> list[int]:
         """Rows of short links, superscripts and bold texts; [] if none of them can refer to a footnote."""
@@ -777,18 +782,14 @@ class Walk:
             if not breaks and self.white_space[b] and b and self.listing[b] == self.listing[b - 1]:
                 for i in range(self.gap_ends[b - 1], self.gap_ends[b]):
                     breaks = breaks or self.gaps[i] == ord("\n")
+            after: Py_ssize_t = self.last + 1  # left-out blocks without white space before them
+            while 0 <= after < b and self.left_out[after] and not self.space_before[after]:
+                after += 1
             if breaks and not self.in_heading:
                 self._put(at.BR, 0, 0)
-            elif self.space_before[b] or breaks or not self._follows(b):
+            elif self.space_before[b] or breaks or after != b:
                 self._put(at.SPACE, 0, 0)
         self.last = b
-
-    def _follows(self, b: cython.int) -> cython.bint:
-        """Whether block `b` directly follows the last block shown: no white space, only left-out blocks."""
-        i = self.last + 1
-        while 0 <= i < b and self.left_out[i] and not self.space_before[i]:
-            i += 1
-        return i == b
 
     def _add_block(self, b: cython.int) -> cython.void:
         white = self.white_space[b]
@@ -904,7 +905,8 @@ class Walk:
             self._add_span(row)
         elif kind == at.KIND_UL or kind == at.KIND_OL:
             if op != at.TABLE and op != at.ROW:
-                self._open(at.LIST, self.page.number(row, "start", 1) if kind == at.KIND_OL else -1, 0, row)
+                first, counts_down = self.page.numbering(row) if kind == at.KIND_OL else (-1, False)
+                self._open(at.LIST, first, counts_down, row)
         elif kind == at.KIND_LI:
             self._add_item(row)
         elif kind == at.KIND_TABLE:
@@ -1202,6 +1204,7 @@ def complete(
     text_end: at.Ints,
     n_words: at.Ints,
     n_letters: at.Ints,
+    listing: at.Ints,
     left_out: at.Bytes,
     kept: cython.uchar[::1],
     *,
@@ -1209,7 +1212,8 @@ def complete(
 ) -> None:
     """Completes paragraphs. If half of a paragraph is kept, its blocks between kept blocks are kept; if three
     quarters are, those at its ends, too: all (`with_ends`) or punctuation only. Left-out blocks are not
-    kept for that, nor are words with few letters, such as [1].
+    kept for that, nor are words with few letters, such as [1], outside of code. Punctuation whose words are
+    all dropped is not kept.
     """
     first: Py_ssize_t = 0
     after: Py_ssize_t = 0
@@ -1219,15 +1223,22 @@ def complete(
         shown: cython.int = 0
         low: Py_ssize_t = n
         high: Py_ssize_t = 0
+        n_kept_words: cython.int = 0
+        n_all_words: cython.int = 0
         while after < n and paragraph[after] == paragraph[first]:
             size += text_end[after] - text_start[after]
+            n_all_words += 0 if left_out[after] else n_words[after]
             if kept[after]:
                 shown += text_end[after] - text_start[after]
+                n_kept_words += n_words[after]
                 low, high = min(low, after), after
             after += 1
         is_most: cython.bint = shown >= _ENDS_RATIO * size
+        if n_kept_words == 0 < n_all_words:
+            shown = 0
+            kept[first:after] = 0
         for b in range(first, after if shown and shown >= _HALF_RATIO * size else first):
-            if not left_out[b] and (n_words[b] == 0 or n_letters[b] >= _FEWEST_LETTERS):
+            if not left_out[b] and (n_words[b] == 0 or n_letters[b] >= _FEWEST_LETTERS or listing[b]):
                 if low < b < high or (is_most and (with_ends or n_words[b] == 0)):
                     kept[b] = 1
         first = after
@@ -1261,12 +1272,6 @@ def in_lines(
             ):
                 found.append(b)
     return found
-
-
-def places_of(characters: at.Bytes, points: at.UInts) -> list[int]:
-    """The places in a text of any of some characters: `characters` has 1 for each of them, up to the last."""
-    n: Py_ssize_t = characters.shape[0]
-    return [i for i in range(points.shape[0]) if points[i] < n and characters[points[i]] != 0]
 
 
 def has_word(name_words: at.UInts, wanted: at.UInts) -> cython.bint:
