@@ -502,6 +502,7 @@ def test_a_list_that_is_reversed_counts_down() -> None:
     source = "<ol reversed><li>c<li>b<ol reversed start=9><li>x<li value=4>y<li>z</ol><li>a</ol>"
     assert md(source) == "3. c\n\n2. b\n\n   9. x\n   4. y\n   3. z\n\n1. a"
     assert '<ol start="3" reversed>' in document(source).render("html")
+    assert md('<ol class="list reversed"><li>a<li>b</ol>') == "1. a\n2. b"
 
 
 def test_a_line_with_the_language_of_the_code_below_is_left_out() -> None:

@@ -303,7 +303,7 @@ class Structure:
 
     def numbering(self, row: int) -> tuple[int, bool]:
         """The number of the first item of an ordered list, and whether its numbers count down."""
-        rows = slice(row, self.after(row) if " reversed" in self.tag(row) else row)
+        rows = slice(row, self.after(row) if ' reversed="' in self.tag(row) else row)
         n = int(np.count_nonzero((self.s.kind[rows] == KIND["li"]) & (self.s.parent[rows] == row)))
         return self.number(row, "start", n or 1), n > 0
 
