@@ -224,6 +224,8 @@ def _start_java(*, is_nameless: bool) -> None:
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         if not ensure_java_home():
             raise ConfigurationError(missing())
+        if sys.flags.utf8_mode:  # Java finds no file with other names in the locale C
+            os.environ["LC_ALL"] = "C.UTF-8"
         options = os.environ.get("SPARK_SUBMIT_OPTS", "")
         ours = [QUICK]  # no collector: one in spark-defaults.conf would be a second
         if "log4j" not in options:

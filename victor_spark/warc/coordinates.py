@@ -4,11 +4,12 @@ Parquet, or CSV and TSV with a header (also gzipped). Columns are found by name,
 """
 
 import gzip
+import logging
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, BinaryIO, Final, Literal, cast
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +38,7 @@ N_BYTES: Final = 64 << 20
 _MAX_GAP: Final = 256 << 10
 """Gaps of at most this many bytes between two records are fetched, not skipped."""
 
+_LOGGER = logging.getLogger(__name__)
 _SCHEMA: Final = pa.schema([("filename", pa.string()), ("offset", pa.int64()), ("length", pa.int64())])
 
 
@@ -112,18 +114,21 @@ def _chosen(names: Sequence[str], path: str) -> dict[str, str]:
 
 
 def _checked(table: pa.Table, path: str) -> pa.Table:
-    if not table.num_rows:
-        raise InputError(f"{path}: the table has no rows")
+    """The rows that name a record. Those of a shard that cannot be read, in the pages of a run, do not."""
+    names_one = pc.or_(pc.is_valid(table["offset"]), pc.is_valid(table["length"]))
     wrong = {
         "filename": pc.equal(pc.fill_null(table["filename"], ""), ""),
         "offset": pc.less(pc.fill_null(table["offset"], -1), 0),
         "length": pc.less(pc.fill_null(table["length"], 0), 1),
     }
     for key, rows in wrong.items():
-        if (number := pc.index(rows, True).as_py()) >= 0:
+        if (number := pc.index(pc.and_(rows, names_one), True).as_py()) >= 0:
             value = table[key][number].as_py()
             raise InputError(f"{path}, row {number + 1}: {COLUMNS[key][0]} is {value!r}")
-    return table
+    records = table.filter(names_one)
+    if n_others := table.num_rows - records.num_rows:
+        _LOGGER.warning("%s: rows without offset and length left out: %d", path, n_others)
+    return records
 
 
 def shards(tables: Sequence[pa.Table], locate: Sequence[Callable[[str], str]]) -> Iterator[Shard]:
@@ -142,7 +147,7 @@ def shards(tables: Sequence[pa.Table], locate: Sequence[Callable[[str], str]]) -
     numbers, offsets, lengths = (rows[name].to_numpy() for name in ("file", "offset", "length_max"))
     bounds = [*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]
     for (path, (_, name)), start, stop in zip(paths.items(), bounds[:-1], bounds[1:], strict=True):
-        kind: Literal["warc", "arc"] = "arc" if file_types.by_name(path) == "arc" else "warc"
+        kind = file_types.by_name(path) or "warc"
         records = tuple(zip(offsets[start:stop].tolist(), lengths[start:stop].tolist(), strict=True))
         totals = [0, *accumulate(length for _, length in records)]
         first = 0

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from victor_spark.warc import compression, file_types
-from victor_spark.warc.compression import GZIP_MAGIC, Encoding
+from victor_spark.warc.compression import GZIP_MAGIC, ZSTD_MAGIC, Encoding
 
 _CHUNK_HEAD = re.compile(rb"[ \t]*0*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 _MAX_DECLARED: Final = 4
-_MAX_UNDECLARED: Final = 3  # gzip layers that no header announces
+_MAX_UNDECLARED: Final = 3  # layers of gzip or zstd that no header announces
+_MAGICS: Final = (GZIP_MAGIC, ZSTD_MAGIC)
 
 
 class Body(NamedTuple):
@@ -40,9 +41,10 @@ def decode(raw: bytes, encodings: tuple[str, ...], transfer: tuple[str, ...], *,
         truncated = not complete
     body = Body(raw)
     for _ in range(len(declared) + _MAX_UNDECLARED):
-        if body.problem or body.oversize or not (declared or body.payload.startswith(GZIP_MAGIC)):
+        if body.problem or body.oversize or not (declared or body.payload.startswith(_MAGICS)):
             break
-        decoder = DECODERS[declared.pop()] if declared else _gunzip
+        undeclared = _gunzip if body.payload.startswith(GZIP_MAGIC) else _unzstd
+        decoder = DECODERS[declared.pop()] if declared else undeclared
         n_left -= len(body.payload)
         body = decoder(body.payload, min(limit, n_left)) if n_left > 0 else Body(body.payload, oversize=True)
         n_left -= len(body.payload)
@@ -93,14 +95,14 @@ def _undeflate(packed: bytes, limit: int) -> Body:
 
 def _unbrotli(packed: bytes, limit: int) -> Body:
     """A brotli body; one that is plain already comes back as it is."""
-    if packed.startswith(GZIP_MAGIC):
+    if packed.startswith(_MAGICS):
         return Body(packed)
     return _or_plain(_inflated(packed, "br", limit), packed)
 
 
 def _unzstd(packed: bytes, limit: int) -> Body:
     """All frames of a zstd body, skippable ones too; one that is plain already comes back as it is."""
-    is_zstd = packed.startswith((compression.ZSTD_MAGIC, *compression.SKIPPABLE_MAGICS))
+    is_zstd = packed.startswith((ZSTD_MAGIC, *compression.SKIPPABLE_MAGICS))
     return _inflated(packed, "zstd", limit) if is_zstd else Body(packed)
 
 

@@ -197,6 +197,8 @@ def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
         return storage.absolute(_local(_located(name, table, base_url)))
 
     tables = [coordinates.read(path) for path in paths]
+    if not any(table.num_rows for table in tables):
+        raise InputError(f"{paths[0]}: the table has no rows")
     return coordinates.shards(tables, [partial(located, table=path) for path in paths])
 
 

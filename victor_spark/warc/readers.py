@@ -83,7 +83,7 @@ def _member_step(archive: Archive, place: Place) -> Steps:
     if may_be_whole and (end := (yield from _only_record(archive, start))) is not None:
         return end
     try:
-        member = Member(source, start)
+        member = Member(source, start, archive.syntax)
         while True:
             at = _at(member, position, archive)
             if at.following is None:
@@ -94,14 +94,17 @@ def _member_step(archive: Archive, place: Place) -> Steps:
         end, complete = member.end()
     except CorruptError as error:
         return (yield from _skipped(archive, start, position, str(error)))
-    if not complete and boundaries.next_member(source, start + 1, archive.syntax) is not None:
-        return (yield from _skipped(archive, start, position, "runs into the next member"))
+    problem = member.problem
+    if not complete and boundaries.next_member(source, member.offset + 1, archive.syntax) is not None:
+        problem = "runs into the next member"
+        if member.offset == start:
+            return (yield from _skipped(archive, start, position, problem))
     found = [_moved(one, start) for one in at.found]
     if position == 0 and found:
         found[0] = replace(found[0], warc_record_length=end - start)
-    if complete:
+    if complete or problem:
         yield from found
-        return end
+        return (yield from _skipped(archive, member.offset, 0, problem)) if problem else end
     if member.reach(END) == 0:
         found = [Damage(start, end - start, "")]
     yield from _cut(found, name) if position == 0 or at.cut else found
@@ -148,9 +151,9 @@ def _moved(found: Found, start: int) -> Found:
 
 
 def _skipped(archive: Archive, start: int, position: int, reason: str) -> Steps:
-    """The damage from a member that does not decompress up to the next one that does."""
+    """The damage from a member that does not decompress up to the next one that does, and holds a record."""
     source = archive.source
-    following = boundaries.next_member(source, start + 1, archive.syntax)
+    following = boundaries.next_member(source, start + 1, archive.syntax, within=_MAX_AT_ONCE)
     stop = source.size if following is None else following
     if stop - start < compression.MAGIC_LENGTH and source.begins_member(start):
         name = MEMBER_NAMES[source.compression]

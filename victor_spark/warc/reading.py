@@ -34,7 +34,7 @@ LOOK_BACK: Final = {"gzip": 512 << 10, "zstd": 1 << 20, "plain": 8 << 20}
 TRUSTED: Final = {"gzip": 128 << 10, "zstd": 512 << 10, "plain": 4 << 20}
 """A path of this many bytes without damage belongs to no inner archive (in plain files: hardly ever)."""
 
-FIRST_RECORD: Final = 64 << 20
+FIRST_RECORD: Final = 16 << 20
 """A packed file without another beginning in its first bytes is read as a whole."""
 
 

@@ -2,17 +2,25 @@
 
 import os
 import struct
+from bisect import bisect_right
 from collections.abc import Callable
+from contextlib import suppress
 from typing import BinaryIO, Final
 
 from victor_spark.warc import compression
 from victor_spark.warc.compression import CorruptError, Parts
+from victor_spark.warc.headers import Syntax
 
 MEMBER_NAMES: Final = {"gzip": "gzip member", "zstd": "zstd frame", "lz4": "lz4 frame"}
 
 _RETRY_STEP: Final = 512  # as `retry` of compression.inflated
 _MAX_KEPT: Final = 4 << 20
 """The last inflated bytes, which are kept: more than a search for the next record reads ahead."""
+
+_MAX_STARTS: Final = 1024
+_PROBE: Final = 512
+_PROBED: Final = {"gzip": 16 << 10, "zstd": 256 << 10, "lz4": 5 << 20}
+"""Packed bytes that must give a record's first line; zstd and lz4 give blocks, of up to 128 KiB and 4 MiB."""
 
 _LONGEST_DICTIONARY: Final = 64 << 20
 
@@ -77,26 +85,40 @@ class Source:
 class Member:
     """The gzip member, zstd or lz4 frame at an offset as a stream; CorruptError when none begins there.
 
-    A read before the kept bytes inflates the member again.
+    With a `syntax`, the members after it belong to the stream, up to one that begins with a record: programs
+    that compress blocks (bgzip, pzstd) cut records. If a later member is damaged, the stream ends there, with
+    the `problem`. `offset`: that of the last member that was opened.
+    A read before the kept bytes inflates members again.
     """
 
-    def __init__(self, source: Source, offset: int) -> None:
-        self._source, self._offset = source, offset
-        self._start()
-
-    def _start(self) -> None:
-        self._parts = member_parts(self._source, self._offset, retry=_RETRY_STEP)
-        self._end: tuple[int, bool] | None = None
-        self._n_inflated = 0
+    def __init__(self, source: Source, offset: int, syntax: Syntax | None = None) -> None:
+        self._source, self._syntax = source, syntax
+        self._starts = [(0, offset)]  # of the first member and the last ones: position in the stream, offset
         self._kept = bytearray()  # the last bytes inflated
+        self._size: int | None = None
+        self._open()
+
+    def _open(self) -> None:
+        """Goes to the last member of `_starts`."""
+        self._n_inflated, self.offset = self._starts[-1]
+        self._parts = member_parts(self._source, self.offset, retry=_RETRY_STEP)
+        self._end: tuple[int, bool] | None = None
+        self.problem = ""
 
     def _advance(self) -> bool:
+        """Inflates the next part, or goes to the next member; False at the end of the stream."""
         if self._end is not None:
             return False
         try:
             part = next(self._parts)
         except StopIteration as stop:
             self._end = stop.value
+            return self._continue(*stop.value)
+        except CorruptError as error:
+            if len(self._starts) == 1:
+                raise
+            self._end, self.problem = (self.offset, True), str(error)
+            self._size = self._n_inflated
             return False
         self._n_inflated += len(part)
         if len(self._kept) > 2 * _MAX_KEPT:
@@ -104,17 +126,34 @@ class Member:
         self._kept += part
         return True
 
+    def _continue(self, end: int, complete: bool) -> bool:
+        """Whether the member at `end` belongs to the stream, which goes on with it, or ends."""
+        source, syntax = self._source, self._syntax
+        is_member = complete and end <= source.size - compression.MAGIC_LENGTH and source.begins_member(end)
+        if syntax is None or not is_member or holds_record(source, end, syntax):
+            self._size = self._n_inflated
+            return False
+        self._starts.append((self._n_inflated, end))
+        if len(self._starts) > 2 * _MAX_STARTS:
+            del self._starts[1:-_MAX_STARTS]
+        self._open()
+        return True
+
     def reach(self, position: int) -> int:
         """`position`, or the end of the content when that comes first."""
-        while self._n_inflated < position and self._advance():
+        while self._size is None and self._n_inflated < position and self._advance():
             pass
-        return min(position, self._n_inflated)
+        return min(position, self._n_inflated if self._size is None else self._size)
 
     def read_at(self, position: int, n: int) -> bytes:
         """`n` bytes from `position`, fewer at the end."""
         if position < self._n_inflated - len(self._kept):
-            self._start()
+            del self._starts[bisect_right(self._starts, (position, self._source.size)) :]
+            self._kept = bytearray()
+            self._open()
         self.reach(position)
+        if self._size is not None:
+            n = min(n, self._size - position)
         parts: list[bytes] = []
         while n > 0 and (position < self._n_inflated or self._advance()):
             first = position - self._n_inflated + len(self._kept)
@@ -145,3 +184,13 @@ def member_parts(source: Source, start: int, n: int | None = None, **steps: int)
         return source.read_at(position, n_bytes if n is None else min(n_bytes, start + n - position))
 
     return compression.inflated(read_at, start, kind, source.dictionary, **steps)
+
+
+def holds_record(source: Source, start: int, syntax: Syntax, within: int = 0) -> bool:
+    """Whether a member begins at an offset, and a record at its start, or in its first `within` bytes."""
+    with suppress(CorruptError):
+        n = None if within else _PROBED[source.compression]
+        parts = member_parts(source, start, n, step=_PROBE, retry=0)
+        content = compression.gathered(parts, max(within, syntax.reach)).content
+        return bool(syntax.start.match(content) or (within and syntax.search.search(content)))
+    return False

@@ -131,7 +131,9 @@ def unusable(path: str) -> str | None:
         return f"a {kind}, not a regular file"
     if os.path.islink(path) and Path(path).parent.resolve().is_relative_to(os.path.realpath(path)):
         return "a link to a folder around it"
-    is_output = stat.S_ISDIR(mode) and os.path.exists(os.path.join(path, CONFIG_OF_RUN))
+    tops = [path] if stat.S_ISDIR(mode) else []
+    tops += os.path.join(os.path.abspath(path), "").split("/_run/")[:-1][:1]
+    is_output = any(os.path.exists(os.path.join(top, CONFIG_OF_RUN)) for top in tops)
     found = "the output of a run" if is_output else None
     return found if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
 
