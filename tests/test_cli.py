@@ -489,6 +489,19 @@ def test_a_limit_that_no_run_can_have_is_refused_in_one_line(
     assert f"argument {option}: {value!r} is not a" in line
 
 
+def test_a_path_that_the_system_refuses_is_one_line(
+    tmp_path: Path, html: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = str(tmp_path / ("x" * 300))
+    for words in (
+        ["plan", str(html), "--output", long],
+        ["evaluate", "--gold", long, "--cleaner", "victor", "--output", "o"],
+    ):
+        assert main([*words]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line == f"victor: error: {long}: File name too long"
+
+
 def test_a_bare_number_is_megabytes_for_the_memory_of_a_page() -> None:
     parser = cli.parser("clean", CLEAN)
     for text in ("200", "200M", "200 MiB"):

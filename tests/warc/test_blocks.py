@@ -3,16 +3,19 @@
 import gzip
 import random
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from tests.warc import making
 from victor_spark.errors import ShardError
+from victor_spark.warc import source
+from victor_spark.warc.headers import WARC
 from victor_spark.warc.reading import read
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Shard
-from victor_spark.warc.source import Member
+from victor_spark.warc.source import Member, Source
 
 Reading = Callable[..., list[Record]]
 
@@ -82,12 +85,32 @@ def test_records_that_are_longer_than_the_file_cost_no_passes_over_it(
     monkeypatch: pytest.MonkeyPatch, reading: Reading, size: int
 ) -> None:
     """The reader looks once whether the file goes on that far, and goes back."""
-    opened = list[int]()
-    start = Member._open
-    monkeypatch.setattr(Member, "_open", lambda member: (start(member), opened.append(member.offset))[0])
+    begun = list[int]()
+    start = Member._start
+    monkeypatch.setattr(Member, "_start", lambda member: (begun.append(member._starts[-1][0]), start(member)))
     pages = [making.page(number, n_words=12_000) for number in range(60)]
     raw = [making.warc(making.http(page), number=n, length=1 << 40) for n, page in enumerate(pages)]
     blocks = making.blocks(raw, "gzip", size)
     records = reading(b"".join(blocks))
     assert [record.payload for record in records[:-1]] == pages[:-1]
-    assert len(opened) < 4 * len(blocks)
+    assert len(begun) < 4
+
+
+def test_going_back_in_the_stream_inflates_the_near_blocks_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "_MAX_KEPT", 4 << 10)
+    inflated = list[int]()
+    of_member = source.member_parts
+    monkeypatch.setattr(
+        source, "member_parts", lambda *given, **how: (inflated.append(given[1]), of_member(*given, **how))[1]
+    )
+    blocks = making.blocks(RECORDS, "gzip", 1000)
+    content, offsets = b"".join(RECORDS), making.joined(blocks).offsets
+    member = Member(Source(BytesIO(b"".join(blocks))), 0, WARC)
+    assert member.read_at(0, 1 << 30) == content
+    assert member.end() == (offsets[-1], True)
+    inflated.clear()
+    position = len(content) - 20_500
+    assert member.read_at(position, 20) == content[position : position + 20]
+    assert set(inflated) <= set(offsets[position // 1000 : position // 1000 + 2])
+    assert member.end() == (offsets[-1], True)
+    assert len(inflated) < 4

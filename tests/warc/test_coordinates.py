@@ -84,6 +84,17 @@ def test_its_records_are_read_each_once_file_by_file(
     assert found(folder / name) == wanted
 
 
+def test_integers_that_a_program_wrote_as_floats_are_read(folder: Path) -> None:
+    """pandas has no missing integers: a table with missing values elsewhere has offsets such as 17.0."""
+    ((name, offset, length),) = wanted = rows(("č 1.warc.gz", 5))
+    head = "warc_filename,warc_record_offset,warc_record_length"
+    (folder / "t.csv").write_text(f"{head}\n{name},{offset}.0,{length}.0\n", encoding="utf-8")
+    assert found(folder / "t.csv") == wanted
+    (folder / "t.csv").write_text(f"{head}\n{name},{offset}.5,{length}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="a damaged table of records"):
+        found(folder / "t.csv")
+
+
 def test_short_column_names_do_as_well(folder: Path) -> None:
     pq.write_table(table(rows(("č 1.warc.gz", 5)), ("filename", "offset", "length")), folder / "t.parquet")
     assert found(folder / "t.parquet") == rows(("č 1.warc.gz", 5))

@@ -318,8 +318,8 @@ def test_records_of_wrong_lengths_in_one_gzip_stream_cost_no_more_inflating(
     blocks = [making.http(making.page(number, n_words=2_000)) for number in range(n)]
     raw = [making.warc(block, number=number, length=len(block) + 7) for number, block in enumerate(blocks)]
     begun = list[Member]()
-    start = Member._open
-    monkeypatch.setattr(Member, "_open", lambda member: (begun.append(member), start(member)))
+    start = Member._start
+    monkeypatch.setattr(Member, "_start", lambda member: (begun.append(member), start(member)))
     assert len(reading(gzip.compress(b"".join(raw)))) == n
     assert len(begun) == 1
 

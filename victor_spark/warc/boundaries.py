@@ -6,12 +6,10 @@ from typing import Final
 
 from victor_spark.warc.compression import MAGICS, Compression
 from victor_spark.warc.headers import ARC, MAX_HEADER, WARC, Header, Syntax
-from victor_spark.warc.source import Member, Source, holds_record
+from victor_spark.warc.source import END, Member, Source, holds_record
 
 Stream = Source | Member
 
-END: Final = 1 << 62
-"""A position behind every stream's end."""
 HEADER_STEP: Final = 8 << 10
 """Nearly every header fits into this number of bytes."""
 

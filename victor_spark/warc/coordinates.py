@@ -96,7 +96,8 @@ def _text(file: BinaryIO, path: str, head: bytes) -> pa.Table:
         parse_options=csv.ParseOptions(delimiter=delimiter),
         convert_options=csv.ConvertOptions(
             include_columns=list(chosen.values()),
-            column_types={chosen[field.name]: field.type for field in _SCHEMA},
+            # pandas writes integers as 17.0 if some are missing
+            column_types=dict(zip(chosen.values(), (pa.string(), pa.float64(), pa.float64()), strict=True)),
             strings_can_be_null=True,
         ),
     )

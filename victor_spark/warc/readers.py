@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 
 from victor_spark.errors import one_line
 from victor_spark.warc import boundaries, compression, records
-from victor_spark.warc.boundaries import END, Stream
+from victor_spark.warc.boundaries import Stream
 from victor_spark.warc.compression import CorruptError
 from victor_spark.warc.headers import Header, Syntax
 from victor_spark.warc.records import Damage, RawRecord, Record
 from victor_spark.warc.shard import Attempt, Place, ReadOptions
-from victor_spark.warc.source import MEMBER_NAMES, CutError, Member, Source, SourceError, member_parts
+from victor_spark.warc.source import END, MEMBER_NAMES, CutError, Member, Source, SourceError, member_parts
 
 _MAX_AT_ONCE: Final = 4 << 20
 """Members with less content are inflated at once."""
@@ -95,16 +95,16 @@ def _member_step(archive: Archive, place: Place) -> Steps:
     except CorruptError as error:
         return (yield from _skipped(archive, start, position, str(error)))
     problem = member.problem
-    if not complete and boundaries.next_member(source, member.offset + 1, archive.syntax) is not None:
+    if not complete and boundaries.next_member(source, member.last + 1, archive.syntax) is not None:
         problem = "runs into the next member"
-        if member.offset == start:
+        if member.last == start:
             return (yield from _skipped(archive, start, position, problem))
     found = [_moved(one, start) for one in at.found]
     if position == 0 and found:
         found[0] = replace(found[0], warc_record_length=end - start)
     if complete or problem:
         yield from found
-        return (yield from _skipped(archive, member.offset, 0, problem)) if problem else end
+        return (yield from _skipped(archive, member.last, 0, problem)) if problem else end
     if member.reach(END) == 0:
         found = [Damage(start, end - start, "")]
     yield from _cut(found, name) if position == 0 or at.cut else found

@@ -3,7 +3,7 @@
 import os
 import struct
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import BinaryIO, Final
 
@@ -18,6 +18,8 @@ _MAX_KEPT: Final = 4 << 20
 """The last inflated bytes, which are kept: more than a search for the next record reads ahead."""
 
 _MAX_STARTS: Final = 1024
+END: Final = 1 << 62
+"""A position behind every stream's end."""
 _PROBE: Final = 512
 _PROBED: Final = {"gzip": 16 << 10, "zstd": 256 << 10, "lz4": 5 << 20}
 """Packed bytes that must give a record's first line; zstd and lz4 give blocks, of up to 128 KiB and 4 MiB."""
@@ -83,42 +85,49 @@ class Source:
 
 
 class Member:
-    """The gzip member, zstd or lz4 frame at an offset as a stream; CorruptError when none begins there.
+    """The gzip member, zstd or lz4 frame at an offset as a stream; CorruptError if none begins there.
 
     With a `syntax`, the members after it belong to the stream, up to one that begins with a record: programs
     that compress blocks (bgzip, pzstd) cut records. If a later member is damaged, the stream ends there, with
-    the `problem`. `offset`: that of the last member that was opened.
+    the `problem`. `last`: the offset of its last member, known at the end.
     A read before the kept bytes inflates members again.
     """
 
     def __init__(self, source: Source, offset: int, syntax: Syntax | None = None) -> None:
         self._source, self._syntax = source, syntax
         self._starts = [(0, offset)]  # of the first member and the last ones: position in the stream, offset
-        self._kept = bytearray()  # the last bytes inflated
-        self._size: int | None = None
-        self._open()
+        self._size, self._end, self.last, self.problem = END, (offset, False), offset, ""
+        self._start()
 
-    def _open(self) -> None:
-        """Goes to the last member of `_starts`."""
-        self._n_inflated, self.offset = self._starts[-1]
-        self._parts = member_parts(self._source, self.offset, retry=_RETRY_STEP)
-        self._end: tuple[int, bool] | None = None
-        self.problem = ""
+    def _start(self) -> None:
+        """Begins with the last member of `_starts`."""
+        self._n_inflated, offset = self._starts[-1]
+        self._kept = bytearray()  # the last bytes inflated
+        self._parts = self._inflating(offset)
+
+    def _inflating(self, offset: int) -> Iterator[bytes]:
+        source = self._source
+        while True:
+            try:
+                end, complete = yield from member_parts(source, offset, retry=_RETRY_STEP)
+            except CorruptError as error:
+                if len(self._starts) == 1:
+                    raise
+                end, complete, self.problem = offset, True, str(error)
+                break
+            is_member = (
+                complete and end <= source.size - compression.MAGIC_LENGTH and source.begins_member(end)
+            )
+            if self._syntax is None or not is_member or holds_record(source, end, self._syntax):
+                break
+            offset = end
+            self._starts.append((self._n_inflated, offset))
+            if len(self._starts) > 2 * _MAX_STARTS:
+                del self._starts[1:-_MAX_STARTS]
+        self._size, self._end, self.last = self._n_inflated, (end, complete), offset
 
     def _advance(self) -> bool:
-        """Inflates the next part, or goes to the next member; False at the end of the stream."""
-        if self._end is not None:
-            return False
-        try:
-            part = next(self._parts)
-        except StopIteration as stop:
-            self._end = stop.value
-            return self._continue(*stop.value)
-        except CorruptError as error:
-            if len(self._starts) == 1:
-                raise
-            self._end, self.problem = (self.offset, True), str(error)
-            self._size = self._n_inflated
+        if (part := next(self._parts, None)) is None:
             return False
         self._n_inflated += len(part)
         if len(self._kept) > 2 * _MAX_KEPT:
@@ -126,34 +135,19 @@ class Member:
         self._kept += part
         return True
 
-    def _continue(self, end: int, complete: bool) -> bool:
-        """Whether the member at `end` belongs to the stream, which goes on with it, or ends."""
-        source, syntax = self._source, self._syntax
-        is_member = complete and end <= source.size - compression.MAGIC_LENGTH and source.begins_member(end)
-        if syntax is None or not is_member or holds_record(source, end, syntax):
-            self._size = self._n_inflated
-            return False
-        self._starts.append((self._n_inflated, end))
-        if len(self._starts) > 2 * _MAX_STARTS:
-            del self._starts[1:-_MAX_STARTS]
-        self._open()
-        return True
-
     def reach(self, position: int) -> int:
         """`position`, or the end of the content when that comes first."""
-        while self._size is None and self._n_inflated < position and self._advance():
+        while self._size == END and self._n_inflated < position and self._advance():
             pass
-        return min(position, self._n_inflated if self._size is None else self._size)
+        return min(position, self._size)
 
     def read_at(self, position: int, n: int) -> bytes:
         """`n` bytes from `position`, fewer at the end."""
         if position < self._n_inflated - len(self._kept):
-            del self._starts[bisect_right(self._starts, (position, self._source.size)) :]
-            self._kept = bytearray()
-            self._open()
+            del self._starts[bisect_right(self._starts, (position, END)) :]
+            self._start()
         self.reach(position)
-        if self._size is not None:
-            n = min(n, self._size - position)
+        n = min(n, self._size - position)
         parts: list[bytes] = []
         while n > 0 and (position < self._n_inflated or self._advance()):
             first = position - self._n_inflated + len(self._kept)
@@ -164,9 +158,8 @@ class Member:
         return b"".join(parts)
 
     def end(self) -> tuple[int, bool]:
-        """The offset in the shard after this member, and whether it ends there and not the file."""
-        while self._end is None:
-            self._advance()
+        """The offset in the shard after the stream, and whether it ends there and not the file."""
+        self.reach(END)
         return self._end
 
 
