@@ -91,11 +91,11 @@ def next_record(stream: Stream, start: int, syntax: Syntax, end: int = END) -> i
     return None
 
 
-def next_beginning(source: Source, start: int, syntax: Syntax, end: int = END) -> int | None:
+def next_beginning(source: Source, start: int, syntax: Syntax, end: int = END, within: int = 0) -> int | None:
     """The first offset in [start, end) where a record, or a member that holds one, begins."""
     if source.compression == "plain":
         return next_record(source, start, syntax, end)
-    return next_member(source, start, syntax, end)
+    return next_member(source, start, syntax, end, within)
 
 
 def next_member(source: Source, start: int, syntax: Syntax, end: int = END, within: int = 0) -> int | None:
@@ -118,13 +118,10 @@ def next_member(source: Source, start: int, syntax: Syntax, end: int = END, with
 def packing_within(source: Source) -> tuple[Compression, Syntax] | None:
     """Compression and syntax of a file that begins with other bytes, by its first record; None: no record."""
     end = min(source.size, _SEARCHED)
-    for source.compression in ("gzip", "zstd"):
+    for source.compression in ("gzip", "zstd", "plain"):
         for syntax in (WARC, ARC):
-            if next_member(source, 0, syntax, end, _WINDOW) is not None:
+            if next_beginning(source, 0, syntax, end, _WINDOW) is not None:
                 return source.compression, syntax
-    for syntax in (WARC, ARC):
-        if next_record(source, 0, syntax, end) is not None:
-            return "plain", syntax
     return None
 
 

@@ -9,7 +9,7 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 import pyarrow as pa
@@ -69,7 +69,8 @@ def read(path: str) -> pa.Table:
         file.seek(0)
         try:
             table = _parquet(file, path) if head.startswith(PARQUET_MAGIC) else _text(file, path, head)
-            columns = [table[key].cast(_SCHEMA.field(key).type) for key in COLUMNS]
+            names = _chosen(table.column_names, path)
+            columns = [table[name].cast(field.type) for name, field in zip(names, _SCHEMA, strict=True)]
         except (pa.ArrowException, EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(f"{path}: a damaged table of records ({one_line(error)})") from None
     return _checked(pa.table(columns, schema=_SCHEMA), path)
@@ -79,9 +80,7 @@ def _parquet(file: BinaryIO, path: str) -> pa.Table:
     import pyarrow.parquet as pq
 
     opened = pq.ParquetFile(pa.PythonFile(file, mode="r"))
-    chosen = _chosen(opened.schema_arrow.names, path)
-    table = opened.read(columns=list(chosen.values()))
-    return table.select(list(chosen.values())).rename_columns(list(chosen))
+    return opened.read(columns=_chosen(opened.schema_arrow.names, path))
 
 
 def _text(file: BinaryIO, path: str, head: bytes) -> pa.Table:
@@ -91,27 +90,26 @@ def _text(file: BinaryIO, path: str, head: bytes) -> pa.Table:
     delimiter = "\t" if "\t" in first else ","
     chosen = _chosen([name.strip('" ') for name in first.split(delimiter)], path)
     text: Any = gzip.GzipFile(fileobj=file) if compression_of(head) == "gzip" else file
-    table = csv.read_csv(
+    return csv.read_csv(
         text,
         parse_options=csv.ParseOptions(delimiter=delimiter),
         convert_options=csv.ConvertOptions(
-            include_columns=list(chosen.values()),
+            include_columns=chosen,
             # pandas writes integers as 17.0 if some are missing
-            column_types=dict(zip(chosen.values(), (pa.string(), pa.float64(), pa.float64()), strict=True)),
+            column_types=dict(zip(chosen, (pa.string(), pa.float64(), pa.float64()), strict=True)),
             strings_can_be_null=True,
         ),
     )
-    return table.rename_columns(list(chosen))
 
 
-def _chosen(names: Sequence[str], path: str) -> dict[str, str]:
-    """Our names → the table's; InputError for a column that it lacks."""
-    chosen = {key: _column(names, key) for key in COLUMNS}
-    missing = [COLUMNS[key][0] for key, name in chosen.items() if name is None]
-    if missing:
+def _chosen(names: Sequence[str], path: str) -> list[str]:
+    """The table's names of our columns; InputError for a column that it lacks."""
+    chosen = [name for key in COLUMNS if (name := _column(names, key))]
+    if len(chosen) < len(COLUMNS):
+        missing = next(COLUMNS[key][0] for key in COLUMNS if not _column(names, key))
         shown = ", ".join(names)[:200]
-        raise InputError(f"{path}: a table without the column {missing[0]} (it has: {shown})")
-    return cast(dict[str, str], chosen)
+        raise InputError(f"{path}: a table without the column {missing} (it has: {shown})")
+    return chosen
 
 
 def _checked(table: pa.Table, path: str) -> pa.Table:

@@ -10,7 +10,7 @@ from victor_spark.warc.compression import GZIP_MAGIC, ZSTD_MAGIC, Encoding
 _CHUNK_HEAD = re.compile(rb"[ \t]*0*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 _MAX_DECLARED: Final = 4
 _MAX_UNDECLARED: Final = 3  # layers of gzip or zstd that no header announces
-_MAGICS: Final = (GZIP_MAGIC, ZSTD_MAGIC)
+_MAGICS: Final = {GZIP_MAGIC: "gzip", ZSTD_MAGIC: "zstd"}  # they count more than the declared encoding
 
 
 class Body(NamedTuple):
@@ -41,10 +41,11 @@ def decode(raw: bytes, encodings: tuple[str, ...], transfer: tuple[str, ...], *,
         truncated = not complete
     body = Body(raw)
     for _ in range(len(declared) + _MAX_UNDECLARED):
-        if body.problem or body.oversize or not (declared or body.payload.startswith(_MAGICS)):
+        shown = next((name for magic, name in _MAGICS.items() if body.payload.startswith(magic)), None)
+        if body.problem or body.oversize or not (declared or shown):
             break
-        undeclared = _gunzip if body.payload.startswith(GZIP_MAGIC) else _unzstd
-        decoder = DECODERS[declared.pop()] if declared else undeclared
+        decoder = DECODERS[shown or declared[-1]]
+        del declared[-1:]
         n_left -= len(body.payload)
         body = decoder(body.payload, min(limit, n_left)) if n_left > 0 else Body(body.payload, oversize=True)
         n_left -= len(body.payload)
@@ -84,20 +85,11 @@ def _gunzip(packed: bytes, limit: int) -> Body:
 
 def _undeflate(packed: bytes, limit: int) -> Body:
     """A deflate body, with zlib's head or without; one that is plain already comes back as it is."""
-    if packed.startswith(GZIP_MAGIC):
-        return _inflated(packed, "gzip", limit)
     if len(packed) > 1 and packed[0] & 0x0F == 8 and (packed[0] << 8 | packed[1]) % 31 == 0:
         body = _inflated(packed, "zlib", limit)
         if not body.problem:
             return body
     return _or_plain(_inflated(packed, "deflate", limit), packed)
-
-
-def _unbrotli(packed: bytes, limit: int) -> Body:
-    """A brotli body; one that is plain already comes back as it is."""
-    if packed.startswith(_MAGICS):
-        return Body(packed)
-    return _or_plain(_inflated(packed, "br", limit), packed)
 
 
 def _unzstd(packed: bytes, limit: int) -> Body:
@@ -147,7 +139,7 @@ DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {
     "x-gzip": _gunzip,
     "deflate": _undeflate,
     "x-deflate": _undeflate,
-    "br": _unbrotli,
+    "br": lambda packed, limit: _or_plain(_inflated(packed, "br", limit), packed),
     "zstd": _unzstd,
 }
 

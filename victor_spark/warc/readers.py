@@ -86,9 +86,10 @@ def _member_step(archive: Archive, place: Place) -> Steps:
         member = Member(source, start, archive.syntax)
         while True:
             at = _at(member, position, archive)
+            found = [replace(one, warc_record_offset=start + one.warc_record_offset) for one in at.found]
             if at.following is None:
                 break
-            yield from (_moved(one, start) for one in at.found)
+            yield from found
             position = at.following
             archive.attempt.begin(Place(start, position))
         end, complete = member.end()
@@ -99,7 +100,6 @@ def _member_step(archive: Archive, place: Place) -> Steps:
         problem = "runs into the next member"
         if member.last == start:
             return (yield from _skipped(archive, start, position, problem))
-    found = [_moved(one, start) for one in at.found]
     if position == 0 and found:
         found[0] = replace(found[0], warc_record_length=end - start)
     if complete or problem:
@@ -143,11 +143,6 @@ def _cut(found: list[Found], within: str) -> list[Found]:
     if isinstance(last, Damage):
         return [*found[:-1], replace(last, reason=f"the file ends within this {within}")]
     return [*found[:-1], replace(last, content_truncated=last.content_truncated or "unspecified")]
-
-
-def _moved(found: Found, start: int) -> Found:
-    """The records and damage of a member with their offset in the file; `start` is that of the member."""
-    return replace(found, warc_record_offset=start + found.warc_record_offset)
 
 
 def _skipped(archive: Archive, start: int, position: int, reason: str) -> Steps:

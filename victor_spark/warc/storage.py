@@ -29,7 +29,6 @@ _SPECIAL: Final = {
     stat.S_IFBLK: "device",
 }
 CONFIG_OF_RUN: Final = "_run/config.json"  # below a folder that is the output of a run
-_OUTPUT: Final = "the output of a run"
 _VERSIONS: Final = ("ETag", "etag", "LastModified", "mtime", "modification_time", "modificationTime")
 """The names that file systems use for the version of a file, or for the time of its last change."""
 
@@ -132,15 +131,12 @@ def unusable(path: str) -> str | None:
         return f"a {kind}, not a regular file"
     if os.path.islink(path) and Path(path).parent.resolve().is_relative_to(os.path.realpath(path)):
         return "a link to a folder around it"
-    found = _OUTPUT if stat.S_ISDIR(mode) and _is_of_run(path) else None
+    config = os.path.join(path, CONFIG_OF_RUN)
+    if not stat.S_ISDIR(mode):
+        config = os.path.join(os.path.dirname(path), os.path.basename(CONFIG_OF_RUN))
+    is_output = config.endswith(CONFIG_OF_RUN) and os.path.exists(config)
+    found = "the output of a run" if is_output else None
     return found if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
-
-
-def _is_of_run(folder: str) -> bool:
-    """Whether a folder is the output of a run, or its `_run`."""
-    config = os.path.join(folder, os.path.basename(CONFIG_OF_RUN))
-    is_inner = config.endswith(CONFIG_OF_RUN) and os.path.exists(config)
-    return is_inner or os.path.exists(os.path.join(folder, CONFIG_OF_RUN))
 
 
 def printable(path: str) -> str:
@@ -164,11 +160,7 @@ def matching(pattern: str) -> list[str]:
     """The files a glob matches, sorted (`**` matches folders of any depth); unusable ones are logged."""
     if scheme(pattern) is not None:
         return _listed(pattern, "glob")
-    found = _locally_matching(pattern)
-    in_runs = {path for path in found if _is_of_run(os.path.dirname(path))}
-    for path in sorted(in_runs):
-        _log_skipped(path, _OUTPUT)
-    return sorted(filter(_is_usable, found - in_runs))
+    return sorted(filter(_is_usable, _locally_matching(pattern)))
 
 
 def _is_usable(path: str) -> bool:
