@@ -104,12 +104,11 @@ def _text(file: BinaryIO, path: str, head: bytes) -> pa.Table:
 
 def _chosen(names: Sequence[str], path: str) -> list[str]:
     """The table's names of our columns; InputError for a column that it lacks."""
-    chosen = [name for key in COLUMNS if (name := _column(names, key))]
-    if len(chosen) < len(COLUMNS):
-        missing = next(COLUMNS[key][0] for key in COLUMNS if not _column(names, key))
-        shown = ", ".join(names)[:200]
-        raise InputError(f"{path}: a table without the column {missing} (it has: {shown})")
-    return chosen
+    for key, (name, _) in COLUMNS.items():
+        if _column(names, key) is None:
+            shown = ", ".join(names)[:200]
+            raise InputError(f"{path}: a table without the column {name} (it has: {shown})")
+    return [str(_column(names, key)) for key in COLUMNS]
 
 
 def _checked(table: pa.Table, path: str) -> pa.Table:

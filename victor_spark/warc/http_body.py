@@ -31,7 +31,7 @@ def decode(raw: bytes, encodings: tuple[str, ...], transfer: tuple[str, ...], *,
 
     All layers share one budget of bytes read and written; beyond it the body is oversize.
     """
-    declared = [name for name in (*encodings, *transfer) if name in DECODERS]
+    declared = [name for each in (*encodings, *transfer) if (name := each.removeprefix("x-")) in DECODERS]
     if len(declared) > _MAX_DECLARED:
         return Body(b"", problem=f"{len(declared)} declared encodings, more than {_MAX_DECLARED}")
     n_left = _MAX_DECLARED * (len(raw) + limit)
@@ -136,9 +136,7 @@ def _inflated(packed: bytes, encoding: Encoding, limit: int) -> Body:
 
 DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {
     "gzip": _gunzip,
-    "x-gzip": _gunzip,
     "deflate": _undeflate,
-    "x-deflate": _undeflate,
     "br": lambda packed, limit: _or_plain(_inflated(packed, "br", limit), packed),
     "zstd": _unzstd,
 }

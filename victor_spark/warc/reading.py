@@ -190,10 +190,9 @@ def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
     """A record or damage for each coordinate in the shard's range; CutError if the file ends within one."""
     source, skip = archive.source, archive.attempt.skip
     whole, within = source.size, None
+    first = shard.start if skip is None else max(shard.start, skip.place.start)
     for offset, length in shard.records:
-        if offset < shard.start or (shard.end is not None and offset >= shard.end):
-            continue
-        if skip is not None and offset < skip.place.start:
+        if offset < first or (shard.end is not None and offset >= shard.end):
             continue
         reading = archive
         if skip is not None and offset == skip.place.start:
