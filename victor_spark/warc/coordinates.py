@@ -64,23 +64,22 @@ def _column(names: Sequence[str], key: str) -> str | None:
 
 def read(path: str) -> pa.Table:
     """The table's three columns under our names; InputError for an invalid table."""
+    import pyarrow.parquet as pq
+
     with storage.open_file(path) as file:
         head = file.read(HEAD_LENGTH)
         file.seek(0)
         try:
-            table = _parquet(file, path) if head.startswith(PARQUET_MAGIC) else _text(file, path, head)
+            if head.startswith(PARQUET_MAGIC):
+                opened = pq.ParquetFile(pa.PythonFile(file, mode="r"))
+                table = opened.read(columns=_chosen(opened.schema_arrow.names, path))
+            else:
+                table = _text(file, path, head)
             names = _chosen(table.column_names, path)
             columns = [table[name].cast(field.type) for name, field in zip(names, _SCHEMA, strict=True)]
         except (pa.ArrowException, EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(f"{path}: a damaged table of records ({one_line(error)})") from None
     return _checked(pa.table(columns, schema=_SCHEMA), path)
-
-
-def _parquet(file: BinaryIO, path: str) -> pa.Table:
-    import pyarrow.parquet as pq
-
-    opened = pq.ParquetFile(pa.PythonFile(file, mode="r"))
-    return opened.read(columns=_chosen(opened.schema_arrow.names, path))
 
 
 def _text(file: BinaryIO, path: str, head: bytes) -> pa.Table:

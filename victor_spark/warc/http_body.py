@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Final, NamedTuple
 
 from victor_spark.warc import compression, file_types
@@ -78,9 +79,9 @@ def joined_chunks(raw: bytes) -> tuple[bytes, bool]:
     return b"".join(parts) + (b"" if cut else rest), not cut
 
 
-def _gunzip(packed: bytes, limit: int) -> Body:
-    """A gzip body; one that is plain already comes back as it is."""
-    return _inflated(packed, "gzip", limit) if packed.startswith(GZIP_MAGIC[:2]) else Body(packed)
+def _unmarked(encoding: Encoding, magics: tuple[bytes, ...], packed: bytes, limit: int) -> Body:
+    """A gzip or zstd body, all members of it; one that is plain already comes back as it is."""
+    return _inflated(packed, encoding, limit) if packed.startswith(magics) else Body(packed)
 
 
 def _undeflate(packed: bytes, limit: int) -> Body:
@@ -90,12 +91,6 @@ def _undeflate(packed: bytes, limit: int) -> Body:
         if not body.problem:
             return body
     return _or_plain(_inflated(packed, "deflate", limit), packed)
-
-
-def _unzstd(packed: bytes, limit: int) -> Body:
-    """All frames of a zstd body, skippable ones too; one that is plain already comes back as it is."""
-    is_zstd = packed.startswith((ZSTD_MAGIC, *compression.SKIPPABLE_MAGICS))
-    return _inflated(packed, "zstd", limit) if is_zstd else Body(packed)
 
 
 def _or_plain(body: Body, packed: bytes) -> Body:
@@ -135,10 +130,10 @@ def _inflated(packed: bytes, encoding: Encoding, limit: int) -> Body:
 
 
 DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {
-    "gzip": _gunzip,
+    "gzip": partial(_unmarked, "gzip", (GZIP_MAGIC[:2],)),
     "deflate": _undeflate,
     "br": lambda packed, limit: _or_plain(_inflated(packed, "br", limit), packed),
-    "zstd": _unzstd,
+    "zstd": partial(_unmarked, "zstd", compression.MAGICS["zstd"]),
 }
 
 _INVISIBLE = re.compile(rb"(?is)<!--.*?(?:-->|\Z)|<(script|style|title|noscript)\b.*?(?:</\1|\Z)")
