@@ -1,8 +1,7 @@
 """Where records begin and end in bytes that may be damaged: block ends, the search for the next record."""
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from victor_spark.warc.compression import MAGICS, Compression
 from victor_spark.warc.headers import ARC, MAX_HEADER, WARC, Header, Syntax
@@ -21,8 +20,7 @@ _EMPTY_LINE: Final = b"\r\n\r\n"
 _NEWLINES = re.compile(rb"(?:\r?\n){1,2}\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """A block ends at `end`, its record at `stop`; the next begins at `next`; between them is damage."""
 
     end: int
