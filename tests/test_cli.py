@@ -466,6 +466,42 @@ def test_sizes_are_read_alike_everywhere(text: str, expected: int) -> None:
     assert configuration.n_bytes(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--split-bytes", "999999999999999T"),
+        ("--target-file-size", "2000000G"),
+        ("--max-bytes", "0.1"),
+        ("--partitions", "99999999999999"),
+        ("--partitions", "9" * 5000),
+        ("--partitions", "0"),
+        ("--page-memory", "0M"),
+        ("--page-seconds", "nan"),
+        ("--page-seconds", "1e400"),
+        ("--page-seconds", "-1"),
+    ],
+)
+def test_a_limit_that_no_run_can_have_is_refused_in_one_line(
+    option: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["clean", "missing.warc", "--output", "out", option, value]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"argument {option}: {value!r} is not a" in line
+
+
+def test_a_path_that_the_system_refuses_is_one_line(
+    tmp_path: Path, html: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = str(tmp_path / ("x" * 300))
+    for words in (
+        ["plan", str(html), "--output", long],
+        ["evaluate", "--gold", long, "--cleaner", "victor", "--output", "o"],
+    ):
+        assert main([*words]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line == f"victor: error: {long}: File name too long"
+
+
 def test_a_bare_number_is_megabytes_for_the_memory_of_a_page() -> None:
     parser = cli.parser("clean", CLEAN)
     for text in ("200", "200M", "200 MiB"):

@@ -36,6 +36,7 @@ FLOORS = (
     ("spark",),
     ("adapters", "annotation", "packing"),
     ("commands", "cli"),
+    ("__main__",),
 )
 """A room imports only from rooms of the floors above its own, and never from its siblings ..."""
 

@@ -90,6 +90,8 @@ def _run(words: list[str]) -> int:
         package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
         if extra := errors.EXTRAS.get(package):
             line, code = f"{package} is not installed: pip install 'victor-spark[{extra}]'", errors.EXIT_USAGE
+        elif isinstance(error, OSError) and error.filename is not None:
+            line, code = f"{error.filename}: {errors.one_line(error)}", errors.EXIT_USAGE
         else:
             hint = "" if debug else " (--debug prints the traceback)"
             line, code = f"internal error: {errors.described(error)}{hint}", errors.EXIT_INTERNAL

@@ -20,6 +20,8 @@ from victor_spark.errors import ConfigurationError, UsageError, suggestion
 T = TypeVar("T")
 
 MAX_SECONDS: Final = 1e6
+_MAX_BYTES: Final = 1 << 50
+_MAX_COUNT: Final = 1_000_000
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
 _UNITS: Final = ("", "K", "M", "G", "T")
 
@@ -28,7 +30,7 @@ def n_bytes(text: str) -> int:
     """Bytes: a number, with K, M, G or T for powers of 1024 (10M, 512K, 1.5GB, 2 GiB)."""
     match = _SIZE.fullmatch(text.strip())
     value = int(float(match[1]) * 1024 ** _UNITS.index(match[2].upper())) if match else 0
-    if value < 1:
+    if not 1 <= value <= _MAX_BYTES:
         raise UsageError(f"{text!r} is not a size such as 512K, 10M or 1G")
     return value
 
@@ -57,9 +59,9 @@ def seconds(text: str) -> float:
 
 
 def positive(text: str) -> int:
-    """A whole number of 1 or more."""
-    if not text.isdecimal() or not int(text):
-        raise UsageError(f"{text!r} is not a whole number of 1 or more")
+    """A whole number between 1 and a million."""
+    if not text.isdecimal() or not 1 <= float(text) <= _MAX_COUNT:
+        raise UsageError(f"{text!r} is not a whole number between 1 and {_MAX_COUNT:,}")
     return int(text)
 
 

@@ -186,7 +186,7 @@ def test_what_is_no_table_of_ours_is_one_line_and_exit_code_2(
         (("--cleaner", "kimatu"), "--view cleaned"),
         (("--update", "nowhere.parquet"), "nowhere.parquet"),
         (("--min-pages", "1"), "at least 2"),
-        (("--max-pages-per-site", "0"), "not a whole number of 1 or more"),
+        (("--max-pages-per-site", "0"), "not a whole number between 1 and 1,000,000"),
     ],
 )
 def test_mine_refuses_what_makes_no_sense_before_spark_starts(

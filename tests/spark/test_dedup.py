@@ -339,10 +339,18 @@ def test_what_cannot_be_done_is_one_line_and_changes_nothing(
     assert "between 0 and 1" in victor("dedup", cleaned, "--threshold", "1.5").lines[-1]
     assert "no folder" in victor("dedup", cleaned, "--output", tmp_path / "no" / "folder").lines[-1]
     lines = ("export", cleaned, tmp_path / "lines", "--to", "jsonl", "--where")
-    for where, reason in {"nosuch=1": "A column, ", "> 1": "Syntax error"}.items():
-        (line,) = victor(*lines, where).lines[-1:]
-        assert f"--where {where}: {reason}" in line
-        assert "SQLSTATE" not in line
+    refused = {
+        "nosuch=1": "A column, ",
+        "> 1": "Syntax error",
+        "text = 5": "The value ",
+        "1/0 = 1": "Division by",
+    }
+    for where, reason in refused.items():
+        outcome = victor(*lines, where)
+        assert f"--where {where}: {reason}" in outcome.lines[-1]
+        assert "SQLSTATE" not in outcome.lines[-1]
+        assert outcome.code == 2
+        assert not [path for path in tmp_path.iterdir() if "lines" in path.name]
     (tmp_path / "link").symlink_to(cleaned)
     for place in (cleaned, f"{cleaned}/", cleaned / "pages" / "x", tmp_path / "link" / "x"):
         before = sorted(cleaned.rglob("*"))

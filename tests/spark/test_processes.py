@@ -96,6 +96,24 @@ def test_spark_submit_ends_with_2_and_a_line_for_bad_input(
     assert not (tmp_path / "out").exists()
 
 
+def test_files_whose_names_the_locale_cannot_write_are_read_by_spark_too(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (tmp_path / "přívoz.html").write_text(f"<p>{'The ferry is late again today. ' * 9}</p>")
+    for words in (["clean", "přívoz.html", "--output", "výstup"], ["dedup", "výstup"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "victor_spark", *words],
+            env=environment | {"LC_ALL": "C"},
+            cwd=tmp_path,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "výstup" / "duplicates").glob("*.parquet"))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_what_waits_for_spark_can_be_interrupted(number: signal.Signals) -> None:
     forever = threading.Event()

@@ -99,6 +99,14 @@ def members(records: list[bytes], packing: str) -> list[bytes]:
     return [pack[packing](record) for record in records]
 
 
+def blocks(records: list[bytes], packing: str, size: int) -> list[bytes]:
+    """Records packed in blocks of that size, as bgzip and pzstd do; most blocks begin within a record."""
+    content = b"".join(records)
+    packed = members([content[at : at + size] for at in range(0, len(content), size)], packing)
+    skippable = b"\x50\x2a\x4d\x18\x04\x00\x00\x00four"  # pzstd writes one before each frame
+    return [*packed, gzip.compress(b"")] if packing == "gzip" else [skippable + block for block in packed]
+
+
 def joined(parts: list[bytes]) -> Packed:
     """Packed records one after the other."""
     return Packed(b"".join(parts), [0, *itertools.accumulate(map(len, parts))])

@@ -84,6 +84,17 @@ def test_its_records_are_read_each_once_file_by_file(
     assert found(folder / name) == wanted
 
 
+def test_integers_that_a_program_wrote_as_floats_are_read(folder: Path) -> None:
+    """pandas has no missing integers: a table with missing values elsewhere has offsets such as 17.0."""
+    ((name, offset, length),) = wanted = rows(("č 1.warc.gz", 5))
+    head = "warc_filename,warc_record_offset,warc_record_length"
+    (folder / "t.csv").write_text(f"{head}\n{name},{offset}.0,{length}.0\n", encoding="utf-8")
+    assert found(folder / "t.csv") == wanted
+    (folder / "t.csv").write_text(f"{head}\n{name},{offset}.5,{length}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="a damaged table of records"):
+        found(folder / "t.csv")
+
+
 def test_short_column_names_do_as_well(folder: Path) -> None:
     pq.write_table(table(rows(("č 1.warc.gz", 5)), ("filename", "offset", "length")), folder / "t.parquet")
     assert found(folder / "t.parquet") == rows(("č 1.warc.gz", 5))
@@ -237,6 +248,33 @@ def test_a_row_that_makes_no_sense_is_named(tmp_path: Path, row: str, message: s
         resolve([str(tmp_path / "t.csv")])
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_rows_of_a_run_name_its_records_except_those_of_shards_that_could_not_be_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A row of such a shard has neither offset nor length; its table may hold no other row."""
+    page = tmp_path / "page.html"
+    page.write_bytes(making.page(1))
+    for name, lines in {
+        "a": ["empty.warc.gz,,", "x.warc.gz,7,8"],
+        "b": [f"{page},0,100", "y.warc,,"],
+        "c": ["z,,"],
+    }.items():
+        head = "warc_filename,warc_record_offset,warc_record_length"
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *lines]))
+    found = resolve([str(tmp_path / f"{name}.csv") for name in "abc"][:2])
+    assert [(Path(one.path).name, one.kind, one.records) for one in found] == [
+        ("x.warc.gz", "warc", ((7, 8),)),
+        ("page.html", "html", ((0, 100),)),
+    ]
+    assert [record.payload for record in read(found[1])] == [making.page(1)]
+    assert [message.rpartition("/")[2] for message in caplog.messages] == [
+        "a.csv: rows without offset and length left out: 1",
+        "b.csv: rows without offset and length left out: 1",
+    ]
+    with pytest.raises(InputError, match=r"c\.csv: the table has no rows"):
+        resolve([str(tmp_path / "c.csv")])
 
 
 def test_tables_that_are_empty_or_broken_are_named(tmp_path: Path) -> None:

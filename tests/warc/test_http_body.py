@@ -86,6 +86,11 @@ def test_gzip_is_undone_where_no_header_announces_it() -> None:
     assert decoded(gzip.compress(gzip.compress(PAGE)), "gzip") == http_body.Body(PAGE)
 
 
+@pytest.mark.parametrize("declared", [(), ("gzip",), ("br",)])
+def test_zstd_is_undone_where_no_header_or_a_wrong_one_announces_it(declared: tuple[str, ...]) -> None:
+    assert decoded(zstandard.compress(PAGE), *declared) == http_body.Body(PAGE)
+
+
 def test_gzip_announced_as_deflate_is_undone() -> None:
     assert decoded(gzip.compress(PAGE), "deflate") == http_body.Body(PAGE)
 

@@ -366,6 +366,16 @@ def test_the_output_of_a_run_beside_pages_is_no_input(
     }
 
 
+def test_a_glob_of_any_depth_does_not_match_the_report_of_a_run(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("a/b/page.html", "out/_run/report.html", "out/_run/config.json", "b/_run/page.html"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(making.page(1))
+    assert paths(f"{tmp_path}/*/*/*.html") == [f"{tmp_path}/a/b/page.html", f"{tmp_path}/b/_run/page.html"]
+    assert caplog.messages == [f"skipped {tmp_path}/out/_run/report.html: the output of a run"]
+
+
 def test_lines_of_a_list_in_the_root_folder_belong_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os.path, "lexists", {"/1.warc.gz", "crawl/1.warc.gz"}.__contains__)
     assert _located("1.warc.gz", "/warc.paths", None) == "/1.warc.gz"

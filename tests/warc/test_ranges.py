@@ -55,6 +55,10 @@ SHARDS = {
     "rubbish-between-members": b"".join([*GZIP[:7], b"rubbish\n" * 90, *GZIP[7:]]),
     "rubbish-between-records": b"".join([*RECORDS[:7], b"rubbish\n" * 90, *RECORDS[7:]]),
     "rubbish-first": b"rubbish\n" * 90 + b"".join(GZIP),
+    "gzip-blocks": b"".join(making.blocks(RECORDS, "gzip", 2000)),
+    "zstd-blocks": b"".join(making.blocks(RECORDS, "zstd", 2000)),
+    "hole-in-blocks": holed(making.blocks(RECORDS, "gzip", 2000), 0, 4, 5),
+    "records-then-blocks": b"".join([*GZIP, *making.blocks(RECORDS, "gzip", 2000)]),
     "empty-members-between": b"".join(part + gzip.compress(b"") for part in GZIP),
     "length-too-long": b"".join(
         [*RECORDS[:7], making.warc(making.http(making.page(50)), number=50, length=3000), *RECORDS[7:]]

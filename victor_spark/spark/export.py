@@ -24,7 +24,7 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 import pyarrow as pa
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 
@@ -226,6 +226,9 @@ _DAY: Final = pa.field("day", pa.date32())
 """The day of the fetch, a column of exports that are partitioned by it."""
 
 _CODES: Final = re.compile(r"^\[[A-Z_.]+\] | SQLSTATE.*", re.MULTILINE)
+_OF_VALUES: Final = re.compile(
+    r"SQLSTATE: (?:22|P0)"
+)  # the classes of SQL for data that an expression refuses
 
 
 def run(request: ExportRequest) -> None:
@@ -238,11 +241,23 @@ def _run_on_spark(request: ExportRequest, spark: SparkSession) -> None:
         files = open_files(request.output, spark)
         check_complete(request.output)
         finished = files.read(ledger.RUN) or b""
-    with ledger.claimed(files):
+    with ledger.claimed(files), _errors_of_where(request.where):
         schema, pages = _pages(spark, files, request)
         identity = hashlib.sha256(finished).hexdigest()[:32]
         with output_errors(request.destination):
             _export(Export(identity, schema, request, json.loads(finished)), pages)
+
+
+@contextmanager
+def _errors_of_where(condition: str | None) -> Iterator[None]:
+    """UsageError for a condition that Spark does not understand, or that fails on the values of a page."""
+    try:
+        yield
+    except PySparkException as error:
+        if condition and (isinstance(error, AnalysisException) or _OF_VALUES.search(str(error))):
+            reason = one_line(OutputError(_CODES.sub("", str(error))))
+            raise UsageError(f"--where {condition}: {reason}") from error
+        raise
 
 
 def _pages(spark: SparkSession, files: Files, request: ExportRequest) -> tuple[pa.Schema, DataFrame]:
@@ -258,9 +273,6 @@ def _pages(spark: SparkSession, files: Files, request: ExportRequest) -> tuple[p
     logging.disable()  # PySpark would log what is raised below
     try:
         pages = pages.where(request.where or "true")
-    except AnalysisException as error:  # also of the parser
-        reason = one_line(OutputError(_CODES.sub("", str(error))))
-        raise UsageError(f"--where {request.where}: {reason}") from error
     finally:
         logging.disable(logging.NOTSET)
     if request.unique:

@@ -201,20 +201,17 @@ def _defaults(master: str, configured: SparkConf) -> dict[str, str]:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.ui.enabled": "false",
-            **({"spark.python.daemon.module": "victor_spark.spark.daemon"} if _is_installed() else {}),
             "spark.sql.shuffle.partitions": str(min(_SHUFFLED_PER_CORE * n_cores, 200)),
         }
+        # Workers must find this package as we do. On Linux: elsewhere, some libraries fail after a fork.
+        same = sys.platform == "linux" and os.environ.get("PYSPARK_PYTHON") == sys.executable
+        places = [*site.getsitepackages(), site.getusersitepackages()]
+        if same and os.path.exists(__file__) and any(distributions(name="victor-spark", path=places)):
+            local["spark.python.daemon.module"] = "victor_spark.spark.daemon"
     defaults = {key: value for key, value in {**_UNLESS_SET, **local}.items() if configured.get(key) is None}
     if not any(configured.get(key) for key in _JAVA_OPTIONS):  # two collectors at once, and Java won't start
         defaults["spark.executor.extraJavaOptions"] = f"{QUICK} {SMALL}"
     return defaults
-
-
-def _is_installed() -> bool:
-    """Whether workers find this package as we do. On Linux: elsewhere, some libraries fail after a fork."""
-    places = [*site.getsitepackages(), site.getusersitepackages()]
-    same = sys.platform == "linux" and os.environ.get("PYSPARK_PYTHON") == sys.executable
-    return same and os.path.exists(__file__) and any(distributions(name="victor-spark", path=places))
 
 
 def _start_java(*, is_nameless: bool) -> None:
@@ -224,6 +221,8 @@ def _start_java(*, is_nameless: bool) -> None:
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         if not ensure_java_home():
             raise ConfigurationError(missing())
+        if sys.flags.utf8_mode:  # Java finds no file with other names in the locale C
+            os.environ["LC_ALL"] = "C.UTF-8"
         options = os.environ.get("SPARK_SUBMIT_OPTS", "")
         ours = [QUICK]  # no collector: one in spark-defaults.conf would be a second
         if "log4j" not in options:

@@ -1,25 +1,18 @@
 """Where records begin and end in bytes that may be damaged: block ends, the search for the next record."""
 
 import re
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from victor_spark.warc.compression import MAGICS, Compression, CorruptError, gathered
+from victor_spark.warc.compression import MAGICS, Compression
 from victor_spark.warc.headers import ARC, MAX_HEADER, WARC, Header, Syntax
-from victor_spark.warc.source import Member, Source, member_parts
+from victor_spark.warc.source import END, Member, Source, holds_record
 
 Stream = Source | Member
 
-END: Final = 1 << 62
-"""A position behind every stream's end."""
 HEADER_STEP: Final = 8 << 10
 """Nearly every header fits into this number of bytes."""
 
 _WINDOW: Final = 1 << 20
-_PROBE: Final = 512
-_PROBED: Final = {"gzip": 16 << 10, "zstd": 256 << 10, "lz4": 5 << 20}
-"""Packed bytes that must give a record's first line; zstd and lz4 give blocks, of up to 128 KiB and 4 MiB."""
 _SEARCHED: Final = 64 << 20  # of a file that begins with other bytes
 _TAIL: Final = 4096
 _FILLING: Final = b"\r\n\x00 "  # bytes allowed between records: newlines, and padding of tapes and disks
@@ -27,8 +20,7 @@ _EMPTY_LINE: Final = b"\r\n\r\n"
 _NEWLINES = re.compile(rb"(?:\r?\n){1,2}\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """A block ends at `end`, its record at `stop`; the next begins at `next`; between them is damage."""
 
     end: int
@@ -97,15 +89,15 @@ def next_record(stream: Stream, start: int, syntax: Syntax, end: int = END) -> i
     return None
 
 
-def next_beginning(source: Source, start: int, syntax: Syntax, end: int = END) -> int | None:
+def next_beginning(source: Source, start: int, syntax: Syntax, end: int = END, within: int = 0) -> int | None:
     """The first offset in [start, end) where a record, or a member that holds one, begins."""
     if source.compression == "plain":
         return next_record(source, start, syntax, end)
-    return next_member(source, start, syntax, end)
+    return next_member(source, start, syntax, end, within)
 
 
-def next_member(source: Source, start: int, syntax: Syntax, end: int = END) -> int | None:
-    """The first offset in [start, end) where a gzip member, zstd or lz4 frame holding a record begins."""
+def next_member(source: Source, start: int, syntax: Syntax, end: int = END, within: int = 0) -> int | None:
+    """The first offset in [start, end) of a member that `holds_record` for these arguments."""
     magic = MAGICS[source.compression][0]
     end = source.reach(end)
     position = start
@@ -114,10 +106,8 @@ def next_member(source: Source, start: int, syntax: Syntax, end: int = END) -> i
         found = window.find(magic)
         while found >= 0:
             at = position + found
-            with suppress(CorruptError):
-                parts = member_parts(source, at, _PROBED[source.compression], step=_PROBE, retry=0)
-                if syntax.start.match(gathered(parts, syntax.reach).content):
-                    return at
+            if holds_record(source, at, syntax, within):
+                return at
             found = window.find(magic, found + 1)
         position += max(len(window) - len(magic) + 1, 1)
     return None
@@ -126,13 +116,10 @@ def next_member(source: Source, start: int, syntax: Syntax, end: int = END) -> i
 def packing_within(source: Source) -> tuple[Compression, Syntax] | None:
     """Compression and syntax of a file that begins with other bytes, by its first record; None: no record."""
     end = min(source.size, _SEARCHED)
-    for source.compression in ("gzip", "zstd"):
+    for source.compression in ("gzip", "zstd", "plain"):
         for syntax in (WARC, ARC):
-            if next_member(source, 0, syntax, end) is not None:
+            if next_beginning(source, 0, syntax, end, _WINDOW) is not None:
                 return source.compression, syntax
-    for syntax in (WARC, ARC):
-        if next_record(source, 0, syntax, end) is not None:
-            return "plain", syntax
     return None
 
 

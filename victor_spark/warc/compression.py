@@ -65,7 +65,7 @@ def compression_of(head: bytes) -> Compression:
     """The compression of a file that begins with these bytes."""
     if head.startswith(GZIP_MAGIC[:2]):
         return "gzip"
-    if head.startswith((ZSTD_MAGIC, ZSTD_DICTIONARY_MAGIC)):
+    if head.startswith(MAGICS["zstd"]):
         return "zstd"
     return "lz4" if head.startswith(LZ4_MAGIC) else "plain"
 

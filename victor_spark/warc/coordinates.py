@@ -4,11 +4,12 @@ Parquet, or CSV and TSV with a header (also gzipped). Columns are found by name,
 """
 
 import gzip
+import logging
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, BinaryIO, Final, Literal, cast
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +38,7 @@ N_BYTES: Final = 64 << 20
 _MAX_GAP: Final = 256 << 10
 """Gaps of at most this many bytes between two records are fetched, not skipped."""
 
+_LOGGER = logging.getLogger(__name__)
 _SCHEMA: Final = pa.schema([("filename", pa.string()), ("offset", pa.int64()), ("length", pa.int64())])
 
 
@@ -62,24 +64,22 @@ def _column(names: Sequence[str], key: str) -> str | None:
 
 def read(path: str) -> pa.Table:
     """The table's three columns under our names; InputError for an invalid table."""
+    import pyarrow.parquet as pq
+
     with storage.open_file(path) as file:
         head = file.read(HEAD_LENGTH)
         file.seek(0)
         try:
-            table = _parquet(file, path) if head.startswith(PARQUET_MAGIC) else _text(file, path, head)
-            columns = [table[key].cast(_SCHEMA.field(key).type) for key in COLUMNS]
+            if head.startswith(PARQUET_MAGIC):
+                opened = pq.ParquetFile(pa.PythonFile(file, mode="r"))
+                table = opened.read(columns=_chosen(opened.schema_arrow.names, path))
+            else:
+                table = _text(file, path, head)
+            names = _chosen(table.column_names, path)
+            columns = [table[name].cast(field.type) for name, field in zip(names, _SCHEMA, strict=True)]
         except (pa.ArrowException, EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(f"{path}: a damaged table of records ({one_line(error)})") from None
     return _checked(pa.table(columns, schema=_SCHEMA), path)
-
-
-def _parquet(file: BinaryIO, path: str) -> pa.Table:
-    import pyarrow.parquet as pq
-
-    opened = pq.ParquetFile(pa.PythonFile(file, mode="r"))
-    chosen = _chosen(opened.schema_arrow.names, path)
-    table = opened.read(columns=list(chosen.values()))
-    return table.select(list(chosen.values())).rename_columns(list(chosen))
 
 
 def _text(file: BinaryIO, path: str, head: bytes) -> pa.Table:
@@ -89,41 +89,43 @@ def _text(file: BinaryIO, path: str, head: bytes) -> pa.Table:
     delimiter = "\t" if "\t" in first else ","
     chosen = _chosen([name.strip('" ') for name in first.split(delimiter)], path)
     text: Any = gzip.GzipFile(fileobj=file) if compression_of(head) == "gzip" else file
-    table = csv.read_csv(
+    return csv.read_csv(
         text,
         parse_options=csv.ParseOptions(delimiter=delimiter),
         convert_options=csv.ConvertOptions(
-            include_columns=list(chosen.values()),
-            column_types={chosen[field.name]: field.type for field in _SCHEMA},
+            include_columns=chosen,
+            # pandas writes integers as 17.0 if some are missing
+            column_types=dict(zip(chosen, (pa.string(), pa.float64(), pa.float64()), strict=True)),
             strings_can_be_null=True,
         ),
     )
-    return table.rename_columns(list(chosen))
 
 
-def _chosen(names: Sequence[str], path: str) -> dict[str, str]:
-    """Our names → the table's; InputError for a column that it lacks."""
-    chosen = {key: _column(names, key) for key in COLUMNS}
-    missing = [COLUMNS[key][0] for key, name in chosen.items() if name is None]
-    if missing:
-        shown = ", ".join(names)[:200]
-        raise InputError(f"{path}: a table without the column {missing[0]} (it has: {shown})")
-    return cast(dict[str, str], chosen)
+def _chosen(names: Sequence[str], path: str) -> list[str]:
+    """The table's names of our columns; InputError for a column that it lacks."""
+    for key, (name, _) in COLUMNS.items():
+        if _column(names, key) is None:
+            shown = ", ".join(names)[:200]
+            raise InputError(f"{path}: a table without the column {name} (it has: {shown})")
+    return [str(_column(names, key)) for key in COLUMNS]
 
 
 def _checked(table: pa.Table, path: str) -> pa.Table:
-    if not table.num_rows:
-        raise InputError(f"{path}: the table has no rows")
+    """The rows that name a record. Those of a shard that cannot be read, in the pages of a run, do not."""
+    names_one = pc.or_(pc.is_valid(table["offset"]), pc.is_valid(table["length"]))
     wrong = {
         "filename": pc.equal(pc.fill_null(table["filename"], ""), ""),
         "offset": pc.less(pc.fill_null(table["offset"], -1), 0),
         "length": pc.less(pc.fill_null(table["length"], 0), 1),
     }
     for key, rows in wrong.items():
-        if (number := pc.index(rows, True).as_py()) >= 0:
+        if (number := pc.index(pc.and_(rows, names_one), True).as_py()) >= 0:
             value = table[key][number].as_py()
             raise InputError(f"{path}, row {number + 1}: {COLUMNS[key][0]} is {value!r}")
-    return table
+    records = table.filter(names_one)
+    if n_others := table.num_rows - records.num_rows:
+        _LOGGER.warning("%s: rows without offset and length left out: %d", path, n_others)
+    return records
 
 
 def shards(tables: Sequence[pa.Table], locate: Sequence[Callable[[str], str]]) -> Iterator[Shard]:
@@ -142,7 +144,7 @@ def shards(tables: Sequence[pa.Table], locate: Sequence[Callable[[str], str]]) -
     numbers, offsets, lengths = (rows[name].to_numpy() for name in ("file", "offset", "length_max"))
     bounds = [*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]
     for (path, (_, name)), start, stop in zip(paths.items(), bounds[:-1], bounds[1:], strict=True):
-        kind: Literal["warc", "arc"] = "arc" if file_types.by_name(path) == "arc" else "warc"
+        kind = file_types.by_name(path) or "warc"
         records = tuple(zip(offsets[start:stop].tolist(), lengths[start:stop].tolist(), strict=True))
         totals = [0, *accumulate(length for _, length in records)]
         first = 0

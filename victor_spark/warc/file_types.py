@@ -70,7 +70,9 @@ def binary_type(payload: bytes) -> str | None:
 
 def looks_like_html(payload: bytes) -> bool:
     """Whether the first kilobytes hold a tag that only html has, and few control characters."""
-    head = _as_ascii(payload[:4096])
+    head = payload[:4096]
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or (len(head) > 3 and head.count(b"\x00") * 5 > len(head) * 2):
+        head = head.replace(b"\x00", b"")  # UTF-16: one byte a character
     n_controls = len(_NOT_TEXT.findall(head))
     return binary_type(payload) is None and n_controls * 10 <= len(head) and _HTML.search(head) is not None
 
@@ -78,15 +80,6 @@ def looks_like_html(payload: bytes) -> bool:
 def is_text(head: bytes) -> bool:
     """Whether there are only text characters (in an encoding that extends ASCII)."""
     return _NOT_TEXT.search(head) is None
-
-
-def _as_ascii(head: bytes) -> bytes:
-    """UTF-16 folded to one byte a character, by its byte order mark or its zero bytes."""
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return head[2:].replace(b"\x00", b"")
-    if len(head) > 3 and head.count(b"\x00") * 5 > len(head) * 2:
-        return head.replace(b"\x00", b"")
-    return head
 
 
 def kind_of(head: bytes) -> Kind:

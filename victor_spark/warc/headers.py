@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -29,8 +28,7 @@ _YEARS: Final = range(1900, 2200)
 """Years that a crawl may have. Programs that read the rows fail on dates in the years 1 and 9999."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """A record's header: fields by lower-case WARC name, its length, and the block's (None: invalid)."""
 
     fields: dict[str, str]
@@ -38,8 +36,7 @@ class Header:
     block_length: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Syntax:
+class Syntax(NamedTuple):
     """The syntax of the records of one archive format: WARC or ARC.
 
     `start` matches where a record is expected. `search` is stricter: it finds a record in damaged bytes and

@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Final, NamedTuple
 
 from victor_spark.warc import compression, file_types
-from victor_spark.warc.compression import GZIP_MAGIC, Encoding
+from victor_spark.warc.compression import GZIP_MAGIC, ZSTD_MAGIC, Encoding
 
 _CHUNK_HEAD = re.compile(rb"[ \t]*0*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 _MAX_DECLARED: Final = 4
-_MAX_UNDECLARED: Final = 3  # gzip layers that no header announces
+_MAX_UNDECLARED: Final = 3  # layers of gzip or zstd that no header announces
+_MAGICS: Final = {GZIP_MAGIC: "gzip", ZSTD_MAGIC: "zstd"}  # they count more than the declared encoding
 
 
 class Body(NamedTuple):
@@ -30,7 +32,7 @@ def decode(raw: bytes, encodings: tuple[str, ...], transfer: tuple[str, ...], *,
 
     All layers share one budget of bytes read and written; beyond it the body is oversize.
     """
-    declared = [name for name in (*encodings, *transfer) if name in DECODERS]
+    declared = [name for each in (*encodings, *transfer) if (name := each.removeprefix("x-")) in DECODERS]
     if len(declared) > _MAX_DECLARED:
         return Body(b"", problem=f"{len(declared)} declared encodings, more than {_MAX_DECLARED}")
     n_left = _MAX_DECLARED * (len(raw) + limit)
@@ -40,9 +42,11 @@ def decode(raw: bytes, encodings: tuple[str, ...], transfer: tuple[str, ...], *,
         truncated = not complete
     body = Body(raw)
     for _ in range(len(declared) + _MAX_UNDECLARED):
-        if body.problem or body.oversize or not (declared or body.payload.startswith(GZIP_MAGIC)):
+        shown = next((name for magic, name in _MAGICS.items() if body.payload.startswith(magic)), None)
+        if body.problem or body.oversize or not (declared or shown):
             break
-        decoder = DECODERS[declared.pop()] if declared else _gunzip
+        decoder = DECODERS[shown or declared[-1]]
+        del declared[-1:]
         n_left -= len(body.payload)
         body = decoder(body.payload, min(limit, n_left)) if n_left > 0 else Body(body.payload, oversize=True)
         n_left -= len(body.payload)
@@ -75,33 +79,18 @@ def joined_chunks(raw: bytes) -> tuple[bytes, bool]:
     return b"".join(parts) + (b"" if cut else rest), not cut
 
 
-def _gunzip(packed: bytes, limit: int) -> Body:
-    """A gzip body; one that is plain already comes back as it is."""
-    return _inflated(packed, "gzip", limit) if packed.startswith(GZIP_MAGIC[:2]) else Body(packed)
+def _unmarked(encoding: Encoding, magics: tuple[bytes, ...], packed: bytes, limit: int) -> Body:
+    """A gzip or zstd body, all members of it; one that is plain already comes back as it is."""
+    return _inflated(packed, encoding, limit) if packed.startswith(magics) else Body(packed)
 
 
 def _undeflate(packed: bytes, limit: int) -> Body:
     """A deflate body, with zlib's head or without; one that is plain already comes back as it is."""
-    if packed.startswith(GZIP_MAGIC):
-        return _inflated(packed, "gzip", limit)
     if len(packed) > 1 and packed[0] & 0x0F == 8 and (packed[0] << 8 | packed[1]) % 31 == 0:
         body = _inflated(packed, "zlib", limit)
         if not body.problem:
             return body
     return _or_plain(_inflated(packed, "deflate", limit), packed)
-
-
-def _unbrotli(packed: bytes, limit: int) -> Body:
-    """A brotli body; one that is plain already comes back as it is."""
-    if packed.startswith(GZIP_MAGIC):
-        return Body(packed)
-    return _or_plain(_inflated(packed, "br", limit), packed)
-
-
-def _unzstd(packed: bytes, limit: int) -> Body:
-    """All frames of a zstd body, skippable ones too; one that is plain already comes back as it is."""
-    is_zstd = packed.startswith((compression.ZSTD_MAGIC, *compression.SKIPPABLE_MAGICS))
-    return _inflated(packed, "zstd", limit) if is_zstd else Body(packed)
 
 
 def _or_plain(body: Body, packed: bytes) -> Body:
@@ -141,12 +130,10 @@ def _inflated(packed: bytes, encoding: Encoding, limit: int) -> Body:
 
 
 DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {
-    "gzip": _gunzip,
-    "x-gzip": _gunzip,
+    "gzip": partial(_unmarked, "gzip", (GZIP_MAGIC[:2],)),
     "deflate": _undeflate,
-    "x-deflate": _undeflate,
-    "br": _unbrotli,
-    "zstd": _unzstd,
+    "br": lambda packed, limit: _or_plain(_inflated(packed, "br", limit), packed),
+    "zstd": partial(_unmarked, "zstd", compression.MAGICS["zstd"]),
 }
 
 _INVISIBLE = re.compile(rb"(?is)<!--.*?(?:-->|\Z)|<(script|style|title|noscript)\b.*?(?:</\1|\Z)")

@@ -160,11 +160,8 @@ def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int)
             except OSError:
                 if named is None:
                     raise
-                yield _shard(path, named)  # the reader fails on it, too, and it is counted
-
-
-def _shard(path: str, kind: file_types.ShardKind) -> Shard:
-    return Shard(storage.absolute(path), storage.about(path)[0], kind, path)
+                # The reader fails on it, too, and it is counted.
+                yield Shard(storage.absolute(path), storage.about(path)[0], named, path)
 
 
 def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
@@ -189,7 +186,7 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     if kind not in ("warc", "arc", "html"):
         what = file_types.described(head)
         raise InputError(f"{path} is {what}, not an archive, an html page or a list of paths")
-    yield _shard(path, kind)
+    yield Shard(storage.absolute(path), storage.about(path)[0], kind, path)
 
 
 def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
@@ -197,6 +194,8 @@ def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
         return storage.absolute(_local(_located(name, table, base_url)))
 
     tables = [coordinates.read(path) for path in paths]
+    if not any(table.num_rows for table in tables):
+        raise InputError(f"{paths[0]}: the table has no rows")
     return coordinates.shards(tables, [partial(located, table=path) for path in paths])
 
 

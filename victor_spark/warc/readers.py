@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 
 from victor_spark.errors import one_line
 from victor_spark.warc import boundaries, compression, records
-from victor_spark.warc.boundaries import END, Stream
+from victor_spark.warc.boundaries import Stream
 from victor_spark.warc.compression import CorruptError
 from victor_spark.warc.headers import Header, Syntax
 from victor_spark.warc.records import Damage, RawRecord, Record
 from victor_spark.warc.shard import Attempt, Place, ReadOptions
-from victor_spark.warc.source import MEMBER_NAMES, CutError, Member, Source, SourceError, member_parts
+from victor_spark.warc.source import END, MEMBER_NAMES, CutError, Member, Source, SourceError, member_parts
 
 _MAX_AT_ONCE: Final = 4 << 20
 """Members with less content are inflated at once."""
@@ -86,22 +86,27 @@ def _member_step(archive: Archive, place: Place) -> Steps:
         member = Member(source, start)
         while True:
             at = _at(member, position, archive)
+            found = [replace(one, warc_record_offset=start + one.warc_record_offset) for one in at.found]
             if at.following is None:
+                if at.cut and member.extend(archive.syntax):
+                    continue
                 break
-            yield from (_moved(one, start) for one in at.found)
+            yield from found
             position = at.following
             archive.attempt.begin(Place(start, position))
         end, complete = member.end()
     except CorruptError as error:
         return (yield from _skipped(archive, start, position, str(error)))
-    if not complete and boundaries.next_member(source, start + 1, archive.syntax) is not None:
-        return (yield from _skipped(archive, start, position, "runs into the next member"))
-    found = [_moved(one, start) for one in at.found]
+    problem = member.problem
+    if not complete and boundaries.next_member(source, member.last + 1, archive.syntax) is not None:
+        problem = "runs into the next member"
+        if member.last == start:
+            return (yield from _skipped(archive, start, position, problem))
     if position == 0 and found:
         found[0] = replace(found[0], warc_record_length=end - start)
-    if complete:
+    if complete or problem:
         yield from found
-        return end
+        return (yield from _skipped(archive, member.last, 0, problem)) if problem else end
     if member.reach(END) == 0:
         found = [Damage(start, end - start, "")]
     yield from _cut(found, name) if position == 0 or at.cut else found
@@ -142,15 +147,10 @@ def _cut(found: list[Found], within: str) -> list[Found]:
     return [*found[:-1], replace(last, content_truncated=last.content_truncated or "unspecified")]
 
 
-def _moved(found: Found, start: int) -> Found:
-    """The records and damage of a member with their offset in the file; `start` is that of the member."""
-    return replace(found, warc_record_offset=start + found.warc_record_offset)
-
-
 def _skipped(archive: Archive, start: int, position: int, reason: str) -> Steps:
-    """The damage from a member that does not decompress up to the next one that does."""
+    """The damage from a member that does not decompress up to the next one that does, and holds a record."""
     source = archive.source
-    following = boundaries.next_member(source, start + 1, archive.syntax)
+    following = boundaries.next_member(source, start + 1, archive.syntax, within=_MAX_AT_ONCE)
     stop = source.size if following is None else following
     if stop - start < compression.MAGIC_LENGTH and source.begins_member(start):
         name = MEMBER_NAMES[source.compression]

@@ -34,7 +34,7 @@ LOOK_BACK: Final = {"gzip": 512 << 10, "zstd": 1 << 20, "plain": 8 << 20}
 TRUSTED: Final = {"gzip": 128 << 10, "zstd": 512 << 10, "plain": 4 << 20}
 """A path of this many bytes without damage belongs to no inner archive (in plain files: hardly ever)."""
 
-FIRST_RECORD: Final = 64 << 20
+FIRST_RECORD: Final = 16 << 20
 """A packed file without another beginning in its first bytes is read as a whole."""
 
 
@@ -190,10 +190,9 @@ def _at_coordinates(archive: Archive, shard: Shard) -> Iterator[Found]:
     """A record or damage for each coordinate in the shard's range; CutError if the file ends within one."""
     source, skip = archive.source, archive.attempt.skip
     whole, within = source.size, None
+    first = shard.start if skip is None else max(shard.start, skip.place.start)
     for offset, length in shard.records:
-        if offset < shard.start or (shard.end is not None and offset >= shard.end):
-            continue
-        if skip is not None and offset < skip.place.start:
+        if offset < first or (shard.end is not None and offset >= shard.end):
             continue
         reading = archive
         if skip is not None and offset == skip.place.start:

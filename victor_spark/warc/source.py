@@ -2,17 +2,27 @@
 
 import os
 import struct
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import BinaryIO, Final
 
 from victor_spark.warc import compression
 from victor_spark.warc.compression import CorruptError, Parts
+from victor_spark.warc.headers import Syntax
 
 MEMBER_NAMES: Final = {"gzip": "gzip member", "zstd": "zstd frame", "lz4": "lz4 frame"}
 
 _RETRY_STEP: Final = 512  # as `retry` of compression.inflated
 _MAX_KEPT: Final = 4 << 20
 """The last inflated bytes, which are kept: more than a search for the next record reads ahead."""
+
+_MAX_STARTS: Final = 1024
+END: Final = 1 << 62
+"""A position behind every stream's end."""
+_PROBE: Final = 512
+_PROBED: Final = {"gzip": 16 << 10, "zstd": 256 << 10, "lz4": 5 << 20}
+"""Packed bytes that must give a record's first line; zstd and lz4 give blocks, of up to 128 KiB and 4 MiB."""
 
 _LONGEST_DICTIONARY: Final = 64 << 20
 
@@ -75,28 +85,61 @@ class Source:
 
 
 class Member:
-    """The gzip member, zstd or lz4 frame at an offset as a stream; CorruptError when none begins there.
+    """The gzip member, zstd or lz4 frame at an offset as a stream; CorruptError if none begins there.
 
-    A read before the kept bytes inflates the member again.
+    Programs that compress blocks (bgzip, pzstd) cut records: `extend` adds the members after it. If one of
+    them is damaged, the stream ends there, with the `problem`. `last`: the offset of the last member, known
+    at the end. A read before the kept bytes inflates members again.
     """
 
     def __init__(self, source: Source, offset: int) -> None:
-        self._source, self._offset = source, offset
+        self._source = source
+        self._syntax: Syntax | None = None  # of the records, once the stream is extended
+        self._starts = [(0, offset)]  # of the first member and the last ones: position in the stream, offset
+        self._size, self._end, self.last, self.problem = END, (offset, False), offset, ""
         self._start()
 
     def _start(self) -> None:
-        self._parts = member_parts(self._source, self._offset, retry=_RETRY_STEP)
-        self._end: tuple[int, bool] | None = None
-        self._n_inflated = 0
+        """Begins with the last member of `_starts`."""
+        self._n_inflated, offset = self._starts[-1]
         self._kept = bytearray()  # the last bytes inflated
+        self._parts = self._inflating(offset)
+
+    def _inflating(self, offset: int) -> Iterator[bytes]:
+        while True:
+            try:
+                end, complete = yield from member_parts(self._source, offset, retry=_RETRY_STEP)
+            except CorruptError as error:
+                if len(self._starts) == 1:
+                    raise
+                end, complete, self.problem = offset, True, str(error)
+                break
+            if self._syntax is None or not self._goes_on(end, self._syntax, complete=complete):
+                break
+            offset = end
+            self._starts.append((self._n_inflated, offset))
+            if len(self._starts) > 2 * _MAX_STARTS:
+                del self._starts[1:-_MAX_STARTS]
+        self._size, self._end, self.last = self._n_inflated, (end, complete), offset
+
+    def _goes_on(self, end: int, syntax: Syntax, *, complete: bool) -> bool:
+        """Whether the member at `end` is no beginning of a record, and follows a `complete` one."""
+        source = self._source
+        fits = complete and end <= source.size - compression.MAGIC_LENGTH
+        return fits and source.begins_member(end) and not holds_record(source, end, syntax)
+
+    def extend(self, syntax: Syntax) -> bool:
+        """Adds the members that follow, up to one that begins with a record; False if there is none."""
+        end, complete = self.end()
+        if self._syntax is not None or not self._goes_on(end, syntax, complete=complete):
+            return False
+        self._starts.append((self._size, end))
+        self._size, self._syntax = END, syntax
+        self._start()
+        return True
 
     def _advance(self) -> bool:
-        if self._end is not None:
-            return False
-        try:
-            part = next(self._parts)
-        except StopIteration as stop:
-            self._end = stop.value
+        if (part := next(self._parts, None)) is None:
             return False
         self._n_inflated += len(part)
         if len(self._kept) > 2 * _MAX_KEPT:
@@ -106,15 +149,17 @@ class Member:
 
     def reach(self, position: int) -> int:
         """`position`, or the end of the content when that comes first."""
-        while self._n_inflated < position and self._advance():
+        while self._size == END and self._n_inflated < position and self._advance():
             pass
-        return min(position, self._n_inflated)
+        return min(position, self._size)
 
     def read_at(self, position: int, n: int) -> bytes:
         """`n` bytes from `position`, fewer at the end."""
         if position < self._n_inflated - len(self._kept):
+            del self._starts[bisect_right(self._starts, (position, END)) :]
             self._start()
         self.reach(position)
+        n = min(n, self._size - position)
         parts: list[bytes] = []
         while n > 0 and (position < self._n_inflated or self._advance()):
             first = position - self._n_inflated + len(self._kept)
@@ -125,9 +170,8 @@ class Member:
         return b"".join(parts)
 
     def end(self) -> tuple[int, bool]:
-        """The offset in the shard after this member, and whether it ends there and not the file."""
-        while self._end is None:
-            self._advance()
+        """The offset in the shard after the stream, and whether it ends there and not the file."""
+        self.reach(END)
         return self._end
 
 
@@ -145,3 +189,13 @@ def member_parts(source: Source, start: int, n: int | None = None, **steps: int)
         return source.read_at(position, n_bytes if n is None else min(n_bytes, start + n - position))
 
     return compression.inflated(read_at, start, kind, source.dictionary, **steps)
+
+
+def holds_record(source: Source, start: int, syntax: Syntax, within: int = 0) -> bool:
+    """Whether a member begins at an offset, and a record at its start, or in its first `within` bytes."""
+    with suppress(CorruptError):
+        n = None if within else _PROBED[source.compression]
+        parts = member_parts(source, start, n, step=_PROBE, retry=0)
+        content = compression.gathered(parts, max(within, syntax.reach)).content
+        return bool(syntax.start.match(content) or (within and syntax.search.search(content)))
+    return False
