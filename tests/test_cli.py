@@ -545,7 +545,7 @@ def test_sizes_in_conf_are_bytes_or_those_of_the_command_line(home: Path) -> Non
         ("[cleaning]\ntreshold = 0.5\n", "unknown key 'treshold'"),
         ("[cleaning]\nthreshold = 'low'\n", "threshold = 'low' is not a number"),
         ("[cleaning]\nthreshold = 3\n", "cleaning.toml: threshold must be between 0 and 1, not 3.0"),
-        ("[cleaning]\nprefer = 'precison'\n", "not 'precison' (did you mean precision?)"),
+        ("[cleaning]\nprefer = 'precison'\n", "'precison' (did you mean precision?)"),
         ("[cleaning]\nlanguages = 'cs'\n", "languages = 'cs' is not a list such as"),
         ("[limts]\nsandbox = false\n", "unknown table or key 'limts' (did you mean limits?)"),
         ("[output]\ntarget_file_size = -5\n", "target_file_size = '-5' is not a size such as"),

@@ -36,6 +36,13 @@ def page() -> Document:
     return document(PAGE, NOISE)
 
 
+def test_a_document_and_its_blocks_equal_only_themselves_and_can_be_keys(page: Document) -> None:
+    other = dataclasses.replace(page, kept=page.kept.copy(), scores=dataclasses.replace(page.scores))
+    assert {page: 1, other: 2}[page] == 1
+    assert {page.blocks: 1, other.blocks: 2}[page.blocks] == 1
+    assert page != other
+
+
 def test_text(page: Document) -> None:
     assert page.render() == page.render("text") == page.text
     assert page.text.split("\n") == [

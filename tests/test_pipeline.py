@@ -165,6 +165,10 @@ def test_a_cleaner_made_once_gives_the_same_documents_also_in_another_process() 
         {"cleaner": "victor+kimatu", "fail_below": 0.5},
         {"languages": "klingon"},
         {"templates": "nowhere.parquet"},
+        {"templates": ""},
+        {"sites": ""},
+        {"model": ""},
+        {"lid_model": ""},
     ],
 )
 def test_a_wrong_option_is_a_value_error_before_the_first_page(wrong: dict[str, Any]) -> None:

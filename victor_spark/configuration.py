@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from victor_spark import resources
-from victor_spark.errors import ConfigurationError, UsageError, suggestion
+from victor_spark.errors import ConfigurationError, UsageError, choices
 
 T = TypeVar("T")
 
@@ -120,7 +120,7 @@ def sections(file: str, kinds: Mapping[str, type]) -> Mapping[str, Mapping[str, 
     tables = toml(path) if path.is_file() else {}
     for name, table in tables.items():
         if name not in kinds or not isinstance(table, dict):
-            raise ConfigurationError(f"{path}: unknown table or key {name!r}{suggestion(name, kinds)}")
+            raise ConfigurationError(f"{path}: unknown table or key {name!r}{choices(name, kinds)}")
     return {name: _fields(table, kinds[name], f"{path}: {name}.") for name, table in tables.items()}
 
 
@@ -146,8 +146,7 @@ def _fields(table: object, kind: type, where: str) -> dict[str, Any]:
         raise ConfigurationError(f"{where.rstrip('. ')} is not a table")
     for key in table:
         if key not in hints:
-            near = suggestion(key, hints) or f" (known: {', '.join(sorted(hints))})"
-            raise ConfigurationError(f"{where}{key}: unknown key {key!r}{near}")
+            raise ConfigurationError(f"{where}{key}: unknown key {key!r}{choices(key, sorted(hints))}")
     return {key: _converted(value, hints[key], where + key) for key, value in table.items()}
 
 

@@ -41,7 +41,7 @@ class Block:
     template_share: float = 0.0
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class BlockSequence(Sequence[Block]):
     """The blocks of a document; `Block` objects are made on demand."""
 
@@ -84,7 +84,7 @@ class BlockSequence(Sequence[Block]):
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Document:
     """A cleaned page: its text, and the label and probabilities of every block.
 

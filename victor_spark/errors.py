@@ -135,9 +135,7 @@ def described(error: BaseException) -> str:
     """
     lines = [line.strip() for line in redacted_message(str(error)).splitlines() if line.strip()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    named = [
-        line for line in lines if line.partition(":")[0].endswith(("Error", "Exception")) and ": " in line
-    ]
+    named = [line for line in lines if re.match(r"[^:]*(?:Error|Exception): ", line)]
     if "Traceback (most recent call last):" in lines and named:
         best = named[0]
     elif causes:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -75,10 +76,12 @@ def on_terminal() -> bool:
 
 
 def bar(share: float, line: str, end: str = "") -> None:
-    """Draws a bar and a line on a terminal, in place of those before."""
+    """Draws a bar and a line on a terminal, in place of those before: one row, as longer lines would stay."""
     _DRAWN[:] = [] if end else [_ERASE]
-    filled = min(int(_BAR_WIDTH * share), _BAR_WIDTH)
-    sys.stderr.write(f"\r[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {line}\x1b[K{end}")
+    room = shutil.get_terminal_size().columns - 1
+    width = max(min(_BAR_WIDTH, room - len(f"[] {line}")), 0)
+    filled = "#" * min(int(width * share), width)
+    sys.stderr.write(f"\r{f'[{filled:.<{width}}] {line}'[:room]}\x1b[K{end}")
     sys.stderr.flush()
 
 

@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import Final, TypeAlias, get_args
 
 from victor_spark.configuration import names, probability, setting
-from victor_spark.errors import UsageError, suggestion
+from victor_spark.errors import UsageError, choices
 
 Names: TypeAlias = Collection[str]
 """Names, or one text with commas between them; a tuple after `__post_init__`."""
@@ -82,17 +82,17 @@ class Settings:
             plain = tuple(kind for kind in kinds if isinstance(kind, type))
             if isinstance(value, PathLike) and PathLike[str] in kinds:
                 value = fspath(value)
+            if value == "" and PathLike[str] in kinds:
+                raise UsageError(f"{one.name} is an empty path")
             if one.type == Names:
                 value, wanted, plain = _tuple(value), "str or a list of str", (tuple,)
             if not isinstance(value, (*plain, Real) if float in kinds else plain):
                 raise UsageError(f"{one.name} must be {wanted}, not {value!r}")
+            if float in kinds and isinstance(value, Real) and not 0 <= float(value) <= 1:
+                raise UsageError(f"{one.name} must be between 0 and 1, not {value}")
             object.__setattr__(self, one.name, value)
-        for name in ("threshold", "fail_below", "max_list_share"):
-            if (value := getattr(self, name)) is not None and not 0.0 <= value <= 1.0:
-                raise UsageError(f"{name} must be between 0 and 1, not {value}")
-        if self.prefer not in {None, *PREFERENCES}:
-            near = suggestion(str(self.prefer), PREFERENCES)
-            raise UsageError(f"prefer must be {' or '.join(PREFERENCES)}, not {self.prefer!r}{near}")
+        if self.prefer is not None and self.prefer not in PREFERENCES:
+            raise UsageError(f"prefer cannot be {self.prefer!r}{choices(self.prefer, PREFERENCES)}")
         if self.prefer and self.threshold is not None:
             raise UsageError("--threshold and --prefer cannot be combined")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -89,6 +90,25 @@ def test_a_step_of_datatrove_keeps_the_text_and_facts_of_pages_and_drops_those_w
 
 
 @pytest.mark.adapters
+def test_datatrove_passes_the_address_and_refuses_an_unknown_form(here: Path) -> None:
+    source = (
+        "from datatrove.data import Document\n"
+        "from victor_spark.adapters.datatrove import VictorExtractor\n"
+        "html = '<p>Read <a href=/more>the whole long story of the goat</a> on the ferry, if you like.</p>'\n"
+        "if __name__ == '__main__':\n"
+        "    page = Document(html, 'a', metadata={'url': 'https://harbour.example/ferry'})\n"
+        "    print([one.text for one in VictorExtractor(form='markdown').run([page])])\n"
+        "    try:\n"
+        "        VictorExtractor(form='markdwon')\n"
+        "    except ValueError as error:\n"
+        "        print(error)\n"
+    )
+    printed = run(source, "datatrove-0.10.1", [DATATROVE])
+    assert "](https://harbour.example/more)" in printed
+    assert "unknown format 'markdwon'" in printed
+
+
+@pytest.mark.adapters
 def test_nemo_curator_extracts_pages_with_the_algorithm(here: Path) -> None:
     source = example("victor_spark.adapters.nemo_curator") + (
         "import json\n"
@@ -125,6 +145,30 @@ def test_a_udf_of_spark_and_its_twin_of_pandas_give_a_row_for_every_page(
     assert by_pandas["text"][0].startswith(FIRST)
     assert by_pandas["text"][1:].tolist() == [None, "page.html", None]
     pd.testing.assert_frame_equal(by_spark, by_pandas[list(by_spark.columns)])
+
+
+@pytest.mark.spark
+def test_a_page_is_cleaned_once_also_if_its_result_is_filtered(spark: SparkSession) -> None:
+    """Spark calls a deterministic function before a filter of its result and again after it."""
+    pages = spark.createDataFrame([(PAGE, ADDRESS), ("<p>", ADDRESS)], "html string, url string")
+    clean = clean_udf()
+    kept = pages.select(clean("html", "url").alias("page")).where("page.status = 'ok'").select("page.text")
+    plan: Any = kept._jdf.queryExecution()
+    assert plan.executedPlan().toString().count("EvalPython") == 1
+    assert [row.text.startswith(FIRST) for row in kept.collect()] == [True]
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(pyspark.__version__ < "4", reason="Spark 3.5 has no names for arguments")
+def test_columns_may_be_named_as_in_python(spark: SparkSession) -> None:
+    pages = spark.createDataFrame([(PAGE, ADDRESS)], "html string, url string")
+    (row,) = pages.select(clean_udf()("html", url="url").alias("page")).collect()
+    assert row.page.status == "ok"
+
+
+def test_a_column_of_another_type_is_an_error_that_names_the_type() -> None:
+    with pytest.raises(TypeError, match="html must be bytes or str, not int"):
+        clean_columns(pd.Series([5]))
 
 
 def test_html_as_spark_gives_it_to_pandas_without_arrow_is_cleaned() -> None:

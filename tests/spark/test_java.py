@@ -183,10 +183,19 @@ def test_many_that_make_the_launcher_at_once_share_one_and_leave_nothing_behind(
     assert [str(path) for path in Path(home).parent.iterdir()] == [home]
 
 
-def test_without_a_cache_folder_a_temporary_one_does(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_home(path: Path) -> Path:
+    """As `Path.expanduser` ends for a user without HOME and without an entry in /etc/passwd."""
+    raise RuntimeError("Could not determine home directory.")
+
+
+@pytest.mark.parametrize("cache", ["a file", ""])
+def test_without_a_cache_folder_a_temporary_one_does(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, cache: str
+) -> None:
     blocked = machine / "a file"
     blocked.touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    monkeypatch.setenv("XDG_CACHE_HOME", cache and str(blocked))
+    monkeypatch.setattr(Path, "expanduser", no_home)
     monkeypatch.setattr(tempfile, "tempdir", str(machine))
     home = java.java_home()
     assert home is not None

@@ -58,6 +58,18 @@ def test_the_bar_stays_on_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     assert shown.count("#") == 15
 
 
+@pytest.mark.parametrize(("columns", "shown"), [(50, "[###....] 50 % done"), (30, "[] 50 % done, 2:14:0")])
+def test_a_bar_and_its_line_fit_in_one_row_of_a_narrow_terminal(
+    columns: int, shown: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A longer line would go on in the next row, from where no later bar removes it."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    bar(0.5, "50 % done, 2:14:09 elapsed, 7 MB/s, 2 s")
+    drawn = capfd.readouterr().err
+    assert drawn.startswith(f"\r{shown}")
+    assert len(drawn) == len("\r\x1b[K") + columns - 1
+
+
 def test_a_line_of_the_log_takes_the_place_of_the_bar(capfd: pytest.CaptureFixture[str]) -> None:
     bar(0.5, "half")
     capfd.readouterr()

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
 from pyspark.sql import SparkSession
 
@@ -55,6 +57,8 @@ def test_a_folder_for_every_language_with_html_read_from_a_server_that_fails(
         "empty",
         "not_html",
     }
+    frame = pd.read_parquet(tmp_path / "out" / "pages", partitioning=ds.partitioning(flavor="hive"))
+    assert frame["language"].isna().sum() == 3, "as docs/output.md says"
 
 
 def test_a_folder_for_every_crawl_and_texts_of_wet_files(

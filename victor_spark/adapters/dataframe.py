@@ -45,8 +45,9 @@ def clean_udf(cleaner: str = NAME, **options: Any) -> "Callable[..., Column]":
 
     victor_spark.load(cleaner, **options)
 
-    def clean(html: pd.Series, *url: pd.Series) -> pd.DataFrame:
-        return clean_columns(html, url[0] if url else None, cleaner, **options)
+    def clean(html: pd.Series, url: pd.Series = None) -> pd.DataFrame:  # type: ignore[assignment] # for Spark
+        return clean_columns(html, url, cleaner, **options)
 
     kinds = tables.ddl(tables.PAGES.field(name) for name in FIELDS)
-    return cast("Callable[..., Column]", pandas_udf(clean, kinds))
+    # Otherwise, Spark would clean twice what a filter of the result keeps: before the filter and after it.
+    return cast("Callable[..., Column]", pandas_udf(clean, kinds).asNondeterministic())

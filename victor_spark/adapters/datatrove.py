@@ -1,5 +1,6 @@
 """A step of datatrove's pipelines that cleans html, in the place of `Trafilatura`."""
 
+from dataclasses import replace
 from typing import Any
 
 from datatrove.data import DocumentsPipeline
@@ -25,17 +26,19 @@ class VictorExtractor(BaseExtractor):  # type: ignore[misc] # datatrove has no a
         super().__init__(timeout)
         self.form = form
         self.clean = victor_spark.load(cleaner, **options)
+        self.clean(b"").render(form)  # raises ValueError for an unknown form
 
-    def extract(self, text: str) -> str:
+    def extract(self, text: str, url: str | None = None) -> str:
         """The text of a page, "" if none is kept."""
-        document = self.clean(page(text))
+        document = self.clean(page(text), url)
         kept = _Kept(document.render(self.form) if document.status == "ok" else "")
         kept.facts = {name: getattr(document, name) for name in ("language", "title", "expected_f1")}
         return kept
 
     def run(self, data: DocumentsPipeline, rank: int = 0, world_size: int = 1) -> DocumentsPipeline:
         """The documents with text."""
-        for document in super().run(data, rank, world_size):
+        pages = (replace(one, text=(one.text, one.metadata.get("url"))) for one in data)  # for `extract`
+        for document in super().run(pages, rank, world_size):
             document.metadata |= document.text.facts
             document.text = str(document.text)
             yield document

@@ -83,8 +83,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in found["kinds"].items())
     sizes = f"{size(found['n_bytes'])}; largest {size(found['largest'])}"
     yield f"shards   {found['n_shards']:,} ({kinds}), {sizes}"
-    n_unavailable = found["n_unavailable"]
-    available = f"{n_unavailable:,} unavailable" if n_unavailable else "all available"
+    available = f"{found['n_unavailable']:,} unavailable" if found["n_unavailable"] else "all available"
     yield f"         looked up in {found['look_up_seconds']} s: {available}"
     if found["n_pages"] is None:
         yield "sample   no page could be read, so there is no estimate"

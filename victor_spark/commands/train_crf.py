@@ -28,7 +28,7 @@ from victor_spark.blocks import OTHER
 from victor_spark.commands import options
 from victor_spark.commands.options import Command, option
 from victor_spark.configuration import positive, probability
-from victor_spark.errors import EXIT_DONE, InputError, UsageError, suggestion
+from victor_spark.errors import EXIT_DONE, InputError, UsageError, choices
 from victor_spark.evaluation import crf, cross_validation, gold, labelling, measures, pictures, report
 from victor_spark.evaluation.cross_validation import Results, cross_validate
 from victor_spark.evaluation.labelling import LabelledPage
@@ -143,9 +143,8 @@ def start_model(name: str) -> Model:
     """The model to start from, by the name of a cleaner or by its directory."""
     folder = MODELS.get(name, "")
     if not folder.startswith("crf/") and not Path(name).is_dir():
-        known = ", ".join(CRF_CLEANERS)
-        near = suggestion(name, CRF_CLEANERS)
-        raise UsageError(f"--start-from {name}: neither a CRF cleaner ({known}) nor a model directory{near}")
+        near = choices(name, CRF_CLEANERS)
+        raise UsageError(f"--start-from {name}: neither a CRF cleaner nor a model directory{near}")
     path = directory("models") / folder if folder.startswith("crf/") else Path(name)
     start = model_files.from_bytes(model_files.read_bytes(path), str(path))
     check_installed(start.table)

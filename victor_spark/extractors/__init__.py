@@ -5,7 +5,7 @@ from functools import partial, reduce
 from typing import Final
 
 from victor_spark.blocks import Cleaner
-from victor_spark.errors import UsageError, suggestion
+from victor_spark.errors import UsageError, choices
 from victor_spark.extractors import cascade, kimatu, line_block, ncleaner, peers, template, victor
 
 CLEANERS: Final[dict[str, Callable[..., Cleaner]]] = {
@@ -44,8 +44,7 @@ def check_name(name: str) -> None:
         if part in peers.PEERS:
             peers.check_installed(part)
         elif part not in CLEANERS:
-            names = f" (choose from {', '.join(available())}, and cascades a+b)"
-            raise UsageError(f"no cleaner {part!r}{suggestion(part, available()) or names}")
+            raise UsageError(f"no cleaner {part!r}{choices(part, (*available(), 'cascades a+b'))}")
 
 
 def models_of(name: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from pyspark.sql.types import StructType
 
 from victor_spark import tables
 from victor_spark.configuration import n_bytes
-from victor_spark.errors import ConfigurationError, UsageError
+from victor_spark.errors import ConfigurationError, UsageError, choices
 from victor_spark.spark import plan
 from victor_spark.warc import inputs, reading
 from victor_spark.warc.records import Record
@@ -69,14 +69,13 @@ class WarcReader(DataSourceReader):
     """Reads records as Arrow batches. It pickles, as it holds names, options and no file."""
 
     def __init__(self, names: Sequence[str], options: Mapping[str, str]) -> None:
-        if unknown := [name for name in names if name not in tables.RECORDS.names]:
-            known = ", ".join(tables.RECORDS.names)
-            raise UsageError(f"the format warc has no column {unknown[0]} (it has: {known})")
+        if wrong := next((name for name in names if name not in tables.RECORDS.names), None):
+            raise UsageError(f"the format warc has no column {wrong}{choices(wrong, tables.RECORDS.names)}")
         self._schema = pa.schema([tables.RECORDS.field(name) for name in names])
         self._options = {key.lower(): value for key, value in options.items()}
-        if unknown := sorted(self._options.keys() - _READING.keys() - _OTHERS):
-            known = ", ".join(sorted(_READING.keys() | _OTHERS))
-            raise UsageError(f"the format warc has no option {unknown[0]} (it has: {known})")
+        known = sorted(_READING.keys() | _OTHERS)
+        if wrong := min(self._options.keys() - known, default=None):
+            raise UsageError(f"the format warc has no option {wrong}{choices(wrong, known)}")
         self._reading, self._size = reading.DEFAULTS, _PARTITION_BYTES
         for option, text in self._options.items():
             try:

@@ -123,10 +123,10 @@ def _launcher(java: str) -> Path:
     """A folder whose bin/java is `java` without the flag; made once a user."""
     text = _LAUNCHER.format(java=shlex.quote(java))
     name = f"{_PREFIX}{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "victor-spark"
     try:
-        return _written(caches / name, text)
-    except OSError:  # no home directory that can be written, as in many containers
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+        return _written(caches / "victor-spark" / name, text)
+    except (OSError, RuntimeError):  # no home directory, or none that can be written, as in many containers
         return _written(Path(tempfile.mkdtemp(prefix="victor-spark-")) / name, text)
 
 
