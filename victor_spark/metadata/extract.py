@@ -398,8 +398,7 @@ _PUBLISHED: Final = re.compile("publish|entry-date|created")
 
 
 def _modified(page: Statements) -> Candidates[str]:
-    yield from _days(page, page.of_works("dateModified"))
-    yield from _days(page, page.meta("modified"))
+    return _days(page, chain(page.of_works("dateModified"), page.meta("modified")))
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
