@@ -96,10 +96,6 @@ def kind_of(head: bytes) -> Kind:
         return "warc"
     if text.startswith(b"filedesc:") or ARC_START.match(text):
         return "arc"
-    return _text_kind(start)
-
-
-def _text_kind(start: bytes) -> Kind:
     if re.search(rb"^" + WARC_START.pattern, start, re.MULTILINE | re.IGNORECASE):
         return "warc"  # an archive whose first record lost its head
     if looks_like_html(start):
