@@ -28,8 +28,8 @@ _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 
 logging.getLogger("urllib3").setLevel(logging.ERROR)  # its warnings name whole addresses
 
-Identity = tuple[str | None, int | None]
-"""The etag (or time of change) and the size of a file, each None where the server does not report it."""
+Identity = tuple[int | None, str | None]
+"""The size of a file and its etag (or time of change), each None where the server does not report it."""
 
 
 def _get(
@@ -74,7 +74,7 @@ def open_file(url: str, windows: Sequence[Window] = ()) -> BinaryIO:
                     yield from _body(response, end - start)
 
             close = stack.pop_all().close
-            return cast(BinaryIO, RemoteFile(known[1] or 0, fetch, close, windows))
+            return cast(BinaryIO, RemoteFile(known[0] or 0, fetch, close, windows))
         return with_retries(lambda: _downloaded(session, url))
 
 
@@ -102,7 +102,7 @@ def first_bytes(url: str, n: int) -> bytes:
 
 
 def about(url: str) -> Identity:
-    """Etag (or time of change) and size in bytes, each None where the server does not report it."""
+    """Size in bytes and etag (or time of change), each None where the server does not report it."""
     with _session() as session, closing(with_retries(lambda: _get(session, url, (0, 1)))) as response:
         return _identity(response)
 
@@ -112,10 +112,10 @@ def _identity(response: requests.Response) -> Identity:
     etag = headers.get("ETag") or headers.get("Last-Modified")
     if response.status_code == 206:
         found = _RANGE.match(headers.get("Content-Range", ""))
-        return etag, int(found[3]) if found else None
+        return int(found[3]) if found else None, etag
     if response.status_code == 416:
-        return etag, 0
-    return etag, declared_length(headers.get("Content-Length", ""))
+        return 0, etag
+    return declared_length(headers.get("Content-Length", "")), etag
 
 
 def _check(response: requests.Response, window: Window | None, known: Identity | None) -> None:

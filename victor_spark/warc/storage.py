@@ -90,8 +90,7 @@ def about(path: str) -> tuple[int | None, str | None]:
     if name in _WEB:
         from victor_spark.warc import http_files
 
-        etag, known_size = http_files.about(path)
-        return known_size, etag
+        return http_files.about(path)
     info = remote_files.call(path, "info")
     if info.get("type") == "directory":
         raise FileNotFoundError(path)
