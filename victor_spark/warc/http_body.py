@@ -36,10 +36,8 @@ def decode(raw: bytes, encodings: tuple[str, ...], transfer: tuple[str, ...], *,
     if len(declared) > _MAX_DECLARED:
         return Body(b"", problem=f"{len(declared)} declared encodings, more than {_MAX_DECLARED}")
     n_left = _MAX_DECLARED * (len(raw) + limit)
-    truncated = False
-    if "chunked" in transfer:
-        raw, complete = joined_chunks(raw)
-        truncated = not complete
+    raw, complete = joined_chunks(raw) if "chunked" in transfer else (raw, True)
+    truncated = not complete
     body = Body(raw)
     for _ in range(len(declared) + _MAX_UNDECLARED):
         shown = next((name for magic, name in _MAGICS.items() if body.payload.startswith(magic)), None)
