@@ -269,9 +269,8 @@ def in_text(text: str) -> Iterator[tuple[int, int, str | None, bool]]:
     done = 0
     for match in _IN_TEXT.finditer(text):
         kind = match.lastgroup or ""
-        if kind == "s" and not _LOOKS_SO.search(match["s"]):
-            continue
-        if not (tex := match[kind].strip()):
+        tex = match[kind].strip()
+        if not tex or (kind == "s" and not _LOOKS_SO.search(tex)):
             continue
         if text[done : match.start()]:
             yield done, match.start(), None, False

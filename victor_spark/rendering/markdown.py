@@ -21,22 +21,21 @@ _LONGEST_JOINED: Final = 10_000  # characters of a listing: longer ones would be
 def markdown(page: Structure, title: str | None) -> str:
     """The kept content of a page as Markdown, without the heading that repeats `title`."""
     nodes = page.nodes
-    for node in (_title(page, title), *_headings_of_notes(page), *_labels_of_code(page), *_joined_code(page)):
-        if node is not None:
-            nodes[N_OP, node] = OP["root"]
+    left_out = [*_title(page, title), *_headings_of_notes(page), *_labels_of_code(page), *_joined_code(page)]
+    nodes[N_OP, left_out] = OP["root"]
     return Writer(page, *views(page.points, nodes, properties())).blocks(0, nodes.shape[1])
 
 
-def _title(page: Structure, title: str | None) -> int | None:
+def _title(page: Structure, title: str | None) -> list[int]:
     """The node of the heading that repeats the page's title, if there is one."""
     for node in islice(page.children(-1), 12 if title else 0):
         if title and page.nodes.item(N_OP, node) == OP["heading"] and page.nodes.item(N_A, node) <= 2:
             if len(text := page.words(node).lower()) < 2:
-                return None
+                return []
             before, found, after = " ".join(title.lower().split()).partition(text)
             parted = before.rstrip()[-1:] in _SEPARATORS and after.lstrip()[:1] in _SEPARATORS
-            return node if found and parted else None
-    return None
+            return [node] if found and parted else []
+    return []
 
 
 def _headings_of_notes(page: Structure) -> list[int]:
