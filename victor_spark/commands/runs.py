@@ -89,10 +89,8 @@ def status(arguments: argparse.Namespace) -> int:
     from victor_spark.spark import status
 
     found = status.status(arguments.output)
-    if arguments.json:
-        print(json.dumps(found, ensure_ascii=False, indent=2))
-    else:
-        print("\n".join(status.as_lines(found)))
+    lines = [json.dumps(found, ensure_ascii=False, indent=2)] if arguments.json else status.as_lines(found)
+    print("\n".join(lines))
     return EXIT_DONE if found["complete"] else EXIT_INCOMPLETE
 
 
