@@ -197,11 +197,8 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
             keys = {key(name) for name in persons if not _ACCOUNT.match(name) or page.is_thread}
             is_sure = bool(keys - page.organisations) or bool(keys & vocabulary().agencies)
         else:
-            is_sure = (
-                where.startswith(("itemprop", "rel"))
-                or not others
-                or not all(map(author_names.is_short, persons))
-            )
+            is_marked = where.startswith(("itemprop", "rel"))
+            is_sure = is_marked or not others or not all(map(author_names.is_short, persons))
         if persons and is_sure:
             yield where, found if vocabulary().agencies.issuperset(map(key, persons)) else persons
         others.append((where, found))
