@@ -280,9 +280,8 @@ class Writer:
                     after += 1
                 if c != ord(" ") or after > i + 1:
                     inside = first < i and after < last
-                    if inside and points[i - 1] >= at.FIRST_WIDE and points[after] >= at.FIRST_WIDE:
-                        return _escaped(self.text[first:last])
-                    if i == first and after == last:
+                    is_wide = inside and points[i - 1] >= at.FIRST_WIDE and points[after] >= at.FIRST_WIDE
+                    if is_wide or (i == first and after == last):
                         return _escaped(self.text[first:last])
                     parts += [self.text[begin:i], " "]
                     begin = after
