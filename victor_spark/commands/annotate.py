@@ -169,7 +169,6 @@ def agreement(arguments: argparse.Namespace) -> int:
 
 
 def _lines(report: Mapping[str, Any]) -> Iterator[str]:
-
     def number(value: float | None) -> str:
         return "undefined" if value is None else f"{value:.3f}"
 
