@@ -285,6 +285,13 @@ def test_a_page_of_which_nothing_is_kept_is_empty() -> None:
     consistent(document)
 
 
+@pytest.mark.parametrize("source", ["<p>&shy;</p>", "<p>\u200b\u200d</p><p>\u200e</p>"])
+def test_a_page_whose_kept_blocks_show_nothing_is_empty_and_says_so(source: str) -> None:
+    document = victor_spark.clean(source, threshold=1.0)
+    assert (document.status, document.reason) == ("empty", "no visible text kept")
+    consistent(document)
+
+
 @given(pages)
 @settings(max_examples=60)
 def test_no_page_raises_and_every_document_is_consistent(source: str | bytes) -> None:
