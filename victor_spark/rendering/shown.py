@@ -85,11 +85,8 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     space after it. With `plain`, for text without mark-up, a power is written as in 10^8; the mark of a
     footnote is none.
     """
-    kept = kept.copy()
-    if (seen := visible(blocks)) is not blocks:  # first: the texts below are made of these
-        is_empty = seen.text_start == seen.text_end
-        kept &= ~is_empty
-        blocks = replace(seen, left_out=seen.left_out | is_empty)
+    blocks = visible(blocks)  # first: the texts below are made of these
+    kept = kept & (blocks.text_start < blocks.text_end)
     complete(
         *views(blocks.paragraph, blocks.text_start, blocks.text_end, blocks.n_words, blocks.n_letters),
         *views(blocks.listing, blocks.left_out.view(np.uint8), kept.view(np.uint8)),
@@ -127,7 +124,7 @@ def not_seen(blocks: Blocks, kept: Bool, html: str) -> list[int]:
 
 
 def visible(blocks: Blocks) -> Blocks:
-    """The blocks without invisible characters."""
+    """The blocks without invisible characters; those that have no others are left out."""
     if blocks.text.isascii() or not (found := _IS_INVISIBLE.take(blocks.points, mode="clip")).any():
         return blocks
     places = np.flatnonzero(found)
@@ -144,8 +141,9 @@ def visible(blocks: Blocks) -> Blocks:
         for at in (start.clip(max=len(points) - 1), end - 1)
     )
     start, spaced = start + begins, blocks.space_before | begins | np.append(False, ends[:-1])
+    end = np.maximum(end - ends, start)
     changed = replace(blocks, points=points, text=text_of(points), space_before=spaced)
-    return replace(changed, text_start=start, text_end=np.maximum(end - ends, start))
+    return replace(changed, text_start=start, text_end=end, left_out=blocks.left_out | (start == end))
 
 
 def with_texts(blocks: Blocks, texts: dict[int, str]) -> Blocks:
