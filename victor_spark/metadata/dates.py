@@ -30,12 +30,10 @@ def iso(text: str, *, month_first: bool = False) -> str | None:
         if int(second) > 12 or (month_first and found[0].count("/") and int(first) <= 12):
             first, second = second, first
         return _day(year, second, first)
-    if (day := _with_month(text)) is not None:
-        return day
     if (found := _SECONDS.fullmatch(text.strip())) is not None:
         stamp = datetime.fromtimestamp(int(found[1]), UTC)
         return stamp.isoformat() if FIRST_YEAR <= stamp.year <= LAST_YEAR else None
-    return None
+    return _with_month(text)
 
 
 def in_address(url: str) -> str | None:

@@ -177,8 +177,7 @@ class Evidence:
         for match in _ATTRIBUTE.finditer(self._markup[start:end].decode("utf-8", "replace")):
             value = match[2] or match[3] or match[4]
             if value is not None:
-                value = value[:MAX_VALUE]
-                found.setdefault(match[1].lower(), unescape(value) if "&" in value else value)
+                found.setdefault(match[1].lower(), unescape(value[:MAX_VALUE]))
         return found
 
     def _text(self, start: int, end: int) -> str:
@@ -212,8 +211,7 @@ def _known_names() -> dict[bytes, str]:
 
 def _value(source: bytes) -> str:
     """The value of an attribute."""
-    text = source[:_MAX_SOURCE].decode("utf-8", "replace")[:MAX_VALUE]
-    return " ".join((unescape(text) if "&" in text else text).split())
+    return " ".join(unescape(source[:_MAX_SOURCE].decode("utf-8", "replace")[:MAX_VALUE]).split())
 
 
 @lru_cache(500)
@@ -233,7 +231,7 @@ def _lines(markup: bytes, most: int = _BELOW) -> list[str]:
         line = match[1]
         if "<" in line:
             line = _INSIDE_LINES.sub(" ", _INSIDE_WORDS.sub("", line))
-        if tidy := " ".join((unescape(line) if "&" in line else line).split()):
+        if tidy := " ".join(unescape(line).split()):
             found.append(tidy)
             most -= len(tidy)
             if most < 0:

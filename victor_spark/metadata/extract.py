@@ -312,7 +312,7 @@ _MAX_IN_BYLINE: Final = 5
 def _dates(page: Statements) -> Candidates[str]:
     """The day that the page states, but a different one that it shows beside its heading precedes it."""
     stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
-    created = filter(lambda one: one[0].startswith("time datecreated"), page.times())
+    created = filter(lambda one: one[0].startswith("time datecreated"), page.evidence.times)
     items = page.marked(evidence.DATE_ITEM, _LONGEST_NAME)
     for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
         # Earlier days beside a heading are rather those that the text is about.
@@ -383,12 +383,12 @@ _DIGIT: Final = re.compile(r"\d")
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
-    yield from (time for time in page.times() if _PUBLISHED.search(time[0]))
+    yield from (time for time in page.evidence.times if _PUBLISHED.search(time[0]))
     yield from page.marked(evidence.PUBLISH, _LONGEST_NAME)
     lines = _beside(page)
     yield from _of_dates(lines)
     yield from (("text by h1", line) for line in lines if not _updated().search(line.casefold()))
-    yield from (time for time in page.times() if not _updated().search(time[0]))
+    yield from (time for time in page.evidence.times if not _updated().search(time[0]))
     yield from (("text by h1", line) for line in lines)
     yield from page.marked(evidence.DATE, _LONGEST_NAME)
     yield from _modified(page)
@@ -398,8 +398,7 @@ _PUBLISHED: Final = re.compile("publish|entry-date|created")
 
 
 def _modified(page: Statements) -> Candidates[str]:
-    yield from _days(page, page.of_works("dateModified"))
-    yield from _days(page, page.meta("modified"))
+    return _days(page, chain(page.of_works("dateModified"), page.meta("modified")))
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:

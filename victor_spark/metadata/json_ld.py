@@ -85,11 +85,8 @@ _BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrtu])')
 def types(thing: Thing) -> tuple[str, ...]:
     """The types of an object, without the vocabulary's address."""
     stated = thing.get("@type") or thing.get("type")
-    if isinstance(stated, str):
-        stated = [stated]
-    elif not isinstance(stated, list):
-        return ()
-    return tuple([one.replace(":", "/").rpartition("/")[2] for one in stated if isinstance(one, str)])
+    every = stated if isinstance(stated, list) else [stated]
+    return tuple([one.replace(":", "/").rpartition("/")[2] for one in every if isinstance(one, str)])
 
 
 def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:

@@ -82,10 +82,6 @@ class Statements:
         """Texts of a field of one thing."""
         return json_ld.strings(thing.get(field), inner, self._by_id)
 
-    def times(self) -> Candidates[str]:
-        """The words that mark a `time` element, and the time that it states."""
-        yield from self.evidence.times
-
     def marked(self, pattern: re.Pattern[str], longest: int) -> Candidates[str]:
         """Texts of elements whose mark matches a pattern, of at most `longest` characters."""
         return ((one.mark, " ".join(lines)) for one, lines in self.elements(pattern, longest))

@@ -67,19 +67,26 @@ class Writer:
 
     # --- blocks ----------------------------------------------------------------------------------------
 
-    def blocks(self, i: Py_ssize_t, stop: Py_ssize_t) -> str:
-        """The nodes from `i` up to `stop` below each other."""
+    def blocks(self, i: Py_ssize_t, stop: Py_ssize_t, in_item: cython.bint = False) -> str:
+        """The nodes from `i` up to `stop` below each other.
+
+        In an item that is a line with lists after it, without empty lines; else an item has a newline before.
+        """
         parts: list[str] = []
+        tight: cython.bint = in_item
         other: cython.bint = False
         before: cython.int = at.ROOT  # the kind of the node above
         while i < stop:
             kind = self.nodes[at.N_OP, i]
-            is_other: cython.bint = kind == at.LIST == before and other == self.continues(i)
+            number = self.nodes[at.N_A, i]
+            goes_on: cython.bint = number > 1 and number == self.next_number  # with the numbers of a list
+            is_other: cython.bint = kind == at.LIST == before and other == goes_on
             if kind != at.ROOT and (text := self.block(i, kind, is_other)):
                 before, other = kind, is_other
+                tight = tight and (not parts or (kind == at.LIST and (number == -1 or number == 1)))
                 parts.append(text)
             i = self.nodes[at.N_END, i] + 1
-        return "\n\n".join(parts)
+        return "\n".join(parts) if tight else "\n" * in_item + "\n\n".join(parts)
 
     def block(self, i: Py_ssize_t, kind: cython.int, other: cython.bint) -> str:
         """A node; `other`: it is a list that stands below another one."""
@@ -130,7 +137,7 @@ class Writer:
             if kind != at.ITEM:
                 if text := self.block(i, kind, False):
                     notes.append(text)
-            elif tight := self.item(i + 1, last):
+            elif tight := self.blocks(i + 1, last, True):
                 loose = loose or tight[:1] == "\n"
                 if first >= 0 and self.nodes[at.N_A, i] >= 0:
                     number = self.nodes[at.N_A, i]
@@ -141,27 +148,6 @@ class Writer:
             i = last + 1
         self.next_number = number if first >= 0 else 0
         return "\n\n".join([*([("\n\n" if loose else "\n").join(shown)] if shown else []), *notes])
-
-    def continues(self, i: Py_ssize_t) -> cython.bint:
-        """Whether a list goes on with the numbers of the last one."""
-        return self.nodes[at.N_A, i] > 1 and self.nodes[at.N_A, i] == self.next_number
-
-    def item(self, i: Py_ssize_t, stop: Py_ssize_t) -> str:
-        """The content of an item; a newline before it where it is more than a line and lists after it."""
-        parts: list[str] = []
-        tight: cython.bint = True
-        other: cython.bint = False
-        before: cython.int = at.ROOT
-        while i < stop:
-            kind = self.nodes[at.N_OP, i]
-            is_other: cython.bint = kind == at.LIST == before and other == self.continues(i)
-            if text := self.block(i, kind, is_other):
-                before, other = kind, is_other
-                number = self.nodes[at.N_A, i]
-                tight = tight and (not parts or (kind == at.LIST and (number == -1 or number == 1)))
-                parts.append(text)
-            i = self.nodes[at.N_END, i] + 1
-        return "\n".join(parts) if tight else "\n" + "\n\n".join(parts)
 
     def table(self, i: Py_ssize_t, end: Py_ssize_t) -> str:
         """A table, and what stands in it outside of rows above it; where others reach, cells are empty."""

@@ -3,7 +3,6 @@
 Block rows between the passes of `victor clean --by-site` have these instead of the whole page.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -53,17 +52,12 @@ def _spans(blocks: Blocks, html: str) -> list[Span] | None:
         images, tables = (np.flatnonzero(page.s.kind == KIND[name]).tolist() for name in ("img", "table"))
         if len(tables) > MOST_TABLES or any(map(page.formula_of_image, images)):
             return None
-        spans += _data_tables(page, tables)
+        s, after = page.s, 0  # of data tables inside each other, the outer one
+        for table in tables:
+            if table >= after and s.last[table] - s.first[table] > 1 and page.is_data(table):
+                after, start = page.after(table), int(s.start[table])
+                spans.append((start, start + len(page.markup(table))))
     return spans
-
-
-def _data_tables(page: Structure, tables: list[int]) -> Iterator[Span]:
-    """The tables of several blocks that hold data; of those inside each other the outer one."""
-    s, after = page.s, 0
-    for table in tables:
-        if table >= after and s.last[table] - s.first[table] > 1 and page.is_data(table):
-            after, start = page.after(table), int(s.start[table])
-            yield start, start + len(page.markup(table))
 
 
 def _cut(blocks: Blocks, html: str, spans: list[Span]) -> Parts:

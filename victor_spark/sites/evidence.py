@@ -152,11 +152,6 @@ class SiteModel:
             if not isinstance(value, int | float) or not 0.0 <= value <= most:
                 raise ModelError(f"{name} of a site model must be between 0 and {most:g}, not {value!r}")
 
-    @property
-    def parameters(self) -> Float64:
-        """The parameters in the order of `num.SITE_PARAMETERS`."""
-        return np.array([getattr(self, name) for name in num.SITE_PARAMETERS])
-
     def to_bytes(self) -> bytes:
         """The model as JSON."""
         return (json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n").encode()
@@ -191,6 +186,7 @@ def revised(
     if paragraph is None:
         paragraph = np.arange(len(words), dtype=np.int32)
     found = np.empty_like(probabilities)
-    given = views(probabilities, words, paragraph, evidence, model.parameters)
+    parameters = np.array([getattr(model, name) for name in num.SITE_PARAMETERS])
+    given = views(probabilities, words, paragraph, evidence, parameters)
     kernel.revise(*given, *views(np.empty(len(words)), np.zeros(num.N_PAGE_LEVELS), found))
     return found

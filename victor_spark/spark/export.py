@@ -226,9 +226,7 @@ _DAY: Final = pa.field("day", pa.date32())
 """The day of the fetch, a column of exports that are partitioned by it."""
 
 _CODES: Final = re.compile(r"^\[[A-Z_.]+\] | SQLSTATE.*", re.MULTILINE)
-_OF_VALUES: Final = re.compile(
-    r"SQLSTATE: (?:22|P0)"
-)  # the classes of SQL for data that an expression refuses
+_OF_VALUES: Final = re.compile("SQLSTATE: (?:22|P0)")  # SQL's classes for data that an expression refuses
 
 
 def run(request: ExportRequest) -> None:

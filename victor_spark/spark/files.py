@@ -170,18 +170,15 @@ class HadoopFiles:
         """Whether the output is a file."""
         return bool(self._system.isFile(self._path("")))
 
-    def _is_directory(self, name: str) -> bool:
-        return bool(self._system.isDirectory(self._path(name)))
-
     def names(self, name: str = "") -> list[str] | None:
         """The names in a directory; None if there is no such directory."""
-        if not self._is_directory(name):
+        if not self._system.isDirectory(self._path(name)):
             return None
         return sorted(status.getPath().getName() for status in self._system.listStatus(self._path(name)))
 
     def below(self, name: str) -> dict[str, int]:
         """Every file below a directory, named from there, and its size."""
-        if not self._is_directory(name):
+        if not self._system.isDirectory(self._path(name)):
             return {}
         root = self._system.makeQualified(self._path(name)).toUri().getPath()
         found, files = dict[str, int](), self._system.listFiles(self._path(name), True)

@@ -90,21 +90,13 @@ def kind_of(head: bytes) -> Kind:
         return "warc"  # IIPC's dictionary frame, and FastWARC's own format: neither holds anything else
     start = unpacked(head)
     text = start.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if not start:
-        return "unknown"
     if WARC_START.match(text):
         return "warc"
     if text.startswith(b"filedesc:") or ARC_START.match(text):
         return "arc"
-    return _text_kind(start)
-
-
-def _text_kind(start: bytes) -> Kind:
     if re.search(rb"^" + WARC_START.pattern, start, re.MULTILINE | re.IGNORECASE):
         return "warc"  # an archive whose first record lost its head
-    if looks_like_html(start):
-        return "html"
-    return "manifest" if is_text(start) else "unknown"
+    return "html" if looks_like_html(start) else "manifest" if start and is_text(start) else "unknown"
 
 
 def described(head: bytes) -> str:
