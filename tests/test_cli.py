@@ -670,6 +670,16 @@ def test_closed_standard_streams_change_no_exit_code(html: Path, tmp_path: Path,
             assert (file == os.devnull) == (stream in closed.split())
 
 
+def test_a_stdout_on_a_full_disk_is_one_line(html: Path) -> None:
+    command = [sys.executable, "-m", "victor_spark", "clean", str(html)]
+    with open("/dev/full", "w") as full:
+        finished = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (finished.returncode, finished.stderr) == (
+        4,
+        "victor: error: can't write: No space left on device\n",
+    )
+
+
 LATE = """
 #define _GNU_SOURCE
 #include <dlfcn.h>

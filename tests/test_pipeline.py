@@ -289,6 +289,13 @@ def test_a_page_of_which_nothing_is_kept_is_empty() -> None:
     consistent(document)
 
 
+@pytest.mark.parametrize("source", ["<p>&shy;</p>", "<p>\u200b\u200d</p><p>\u200e</p>"])
+def test_a_page_whose_kept_blocks_show_nothing_is_empty_and_says_so(source: str) -> None:
+    document = victor_spark.clean(source, threshold=1.0)
+    assert (document.status, document.reason) == ("empty", "no visible text kept")
+    consistent(document)
+
+
 @given(pages)
 @settings(max_examples=60)
 def test_no_page_raises_and_every_document_is_consistent(source: str | bytes) -> None:
@@ -320,7 +327,9 @@ def test_a_lower_threshold_keeps_a_subset(source: str, one: float, other: float)
 @given(source=articles)
 @settings(max_examples=30, deadline=None)
 def test_preferring_precision_keeps_no_more_and_preferring_recall_no_less(source: str) -> None:
-    kept = [cleaned(Settings(prefer=prefer), source).kept for prefer in ("precision", None, "recall")]
+    """The headline apart, which is added where the text below it is kept and does not repeat it."""
+    pages = [cleaned(Settings(prefer=prefer), source) for prefer in ("precision", None, "recall")]
+    kept = [page.kept if (added := page.scores.headline) is None else page.kept & ~added for page in pages]
     assert not (kept[0] & ~kept[1]).any()
     assert not (kept[1] & ~kept[2]).any()
 

@@ -204,6 +204,11 @@ def test_teasers_and_links_are_a_list() -> None:
     )
 
 
+def test_a_link_of_several_blocks_is_one_link() -> None:
+    assert share_of_list('<p><a href="/b">1. <b>New</b> timetable of the ferries</a> 3 May</p>' * 5) == 1.0
+    assert share_of_list('<p><a href="/b">Boats</a> | <a href="/c">Piers</a></p>' * 5) == 0.0
+
+
 def test_what_stands_beside_a_list_lowers_its_share() -> None:
     teasers, whole = share_of_list(TEASER * 5 + "<p></p>"), share_of_list(ARTICLE + TEASER * 5)
     assert 0.2 < whole < 0.6 < teasers

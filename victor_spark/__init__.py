@@ -31,11 +31,11 @@ def _of_settings(settings: Callable[P, Settings]) -> tuple[Callable[P, "PageClea
 
         `cleaner` is one of `cleaners()`. The other arguments are the options of `victor clean`: `threshold`
         keeps blocks with P(other) below it (None: the cleaner decides page by page); `prefer` is "precision"
-        or "recall"; a page with an expected F1 lower than `fail_below` is dropped, or
-        whose text is to more than `max_list_share` a list of links; blocks of the roles
-        `without` ("comment,caption" or a list) are dropped and those of the roles `including` always
-        kept; `model` is a directory; `languages` are the ISO codes of pages to keep ("cs,sk" or a list;
-        empty: all); `lid_model` and `templates` are files; `sites` is a folder.
+        or "recall"; a page is dropped if its expected F1 is lower than `fail_below`, or if a higher share of
+        its text than `max_list_share` is a list of links; blocks of the roles `without` ("comment,caption"
+        or a list) are dropped and those of the roles `including` always kept; `model` is a directory;
+        `languages` are the ISO codes of pages to keep ("cs,sk" or a list; empty: all); `lid_model` and
+        `templates` are files; `sites` is a folder.
 
         Raises UsageError (a ValueError) for an unknown name, a value out of range or of another type,
         InputError (a ValueError) and ModelError for a file that cannot be used.

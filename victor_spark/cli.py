@@ -2,6 +2,7 @@
 
 import argparse
 import atexit
+import errno
 import os
 import platform
 import re
@@ -92,6 +93,8 @@ def _run(words: list[str]) -> int:
             line, code = f"{package} is not installed: pip install 'victor-spark[{extra}]'", errors.EXIT_USAGE
         elif isinstance(error, OSError) and error.filename is not None:
             line, code = f"{error.filename}: {errors.one_line(error)}", errors.EXIT_USAGE
+        elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            line, code = f"can't write: {errors.one_line(error)}", errors.EXIT_INCOMPLETE
         else:
             hint = "" if debug else " (--debug prints the traceback)"
             line, code = f"internal error: {errors.described(error)}{hint}", errors.EXIT_INTERNAL

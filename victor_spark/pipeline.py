@@ -280,8 +280,9 @@ def _decided(
     if expected is not None and kept is not scores.kept:
         expected = decision.expected_f1(scores.probabilities, decision.n_words(page.blocks), kept)
     if status is None and not text:
-        repeated = chosen.any() or page.blocks.template_share.all()
-        status, reason = "empty", ONLY_TEMPLATES if repeated else "no block kept"
+        in_templates = page.blocks.template_share > 0
+        status, reason = "empty", "no visible text kept" if kept.any() else "no block kept"
+        reason = ONLY_TEMPLATES if (chosen & in_templates).any() or in_templates.all() else reason
     elif status is None and settings.fail_below is not None and (expected or 0.0) < settings.fail_below:
         status, reason = "empty", f"expected F1 {expected or 0.0:.2f}, below {settings.fail_below:g}"
     elif status is None and settings.max_list_share is not None:

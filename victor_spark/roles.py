@@ -55,16 +55,13 @@ _MAX_PER_LINK_LETTER: Final = 12
 
 def check(roles: Collection[str]) -> None:
     """Raises UsageError for a name that is not in ROLES."""
-    for name in roles:
-        if name not in ROLES:
-            raise UsageError(f"no role {name!r}{choices(name, ROLES)}")
+    if unknown := [name for name in roles if name not in ROLES]:
+        raise UsageError(f"no role {unknown[0]!r}{choices(unknown[0], ROLES)}")
 
 
 def roles(blocks: Blocks, title: str | None) -> UInt8:
     """The role of each block as a row of ROLES; `title` is that of the page."""
     found = np.zeros(len(blocks), dtype=np.uint8)
-    if not len(blocks):
-        return found
     n_words = blocks.n_words
     of_cells = np.bincount(blocks.td_group, n_words)
     in_cell = (blocks.td_group > 0) & (of_cells[blocks.td_group] <= _MAX_CELL_WORDS)
@@ -123,24 +120,26 @@ def headline(blocks: Blocks, kept: Bool) -> Bool:
     if not is_above or n_words[end : after[0]].sum() > _MAX_WORDS_BETWEEN:
         return found
     if is_named or not kept[end : after[0]].any():
-        hashes = blocks.letters_hash
-        found[rows] = not set(hashes[rows].tolist()) <= set(hashes[kept].tolist())
+        found[rows] = not {*blocks.letters_hash[rows].tolist()} <= {*blocks.letters_hash[kept].tolist()}
     return found
 
 
 def list_share(blocks: Blocks, kept: Bool) -> float:
     """The share of the kept letters that are in a list of links, such as the teasers of a front page; 0 to 1.
 
-    An entry is a line that begins with a link, and the text up to the next such line, if both are short.
+    An entry is a line that begins with a link, and the text up to the next such line, if it is short.
     """
     (rows,) = (kept & (blocks.n_letters > 0)).nonzero()
-    begins = np.diff(blocks.paragraph[rows], prepend=-1) != 0
-    begins &= inside(blocks, "a")[rows] & (blocks.n_letters[rows] >= _MIN_LINK_LETTERS)
+    letters, is_link = blocks.n_letters[rows], inside(blocks, "a")[rows]
+    is_first = np.diff(blocks.paragraph[rows], prepend=-1) != 0
+    part = (is_first | np.diff(is_link, prepend=False) | (np.diff(rows, prepend=-1) > 1)).cumsum()
+    of_part = np.bincount(part, letters)[part]  # a link may have several blocks
+    begins = is_first & is_link & (of_part >= _MIN_LINK_LETTERS)
     if begins.sum() < _MIN_ENTRIES:
         return 0.0
-    letters = np.bincount(begins.cumsum(), blocks.n_letters[rows])[1:]  # first is what stands above the list
-    most = np.minimum(_MAX_ENTRY_LETTERS, _MAX_PER_LINK_LETTER * blocks.n_letters[rows[begins]])
-    return float(letters[letters <= most].sum() / blocks.n_letters[rows].sum())
+    of_entry = np.bincount(begins.cumsum(), letters)[1:]  # first is what stands above the list
+    most = np.minimum(_MAX_ENTRY_LETTERS, _MAX_PER_LINK_LETTER * of_part[begins])
+    return float(of_entry[of_entry <= most].sum() / letters.sum())
 
 
 def _region(hints: UInt8 | list[int], group: str) -> Any:
@@ -170,13 +169,12 @@ def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
     chosen = next((row for row in named if not _is_apart(blocks, row)), None)
     is_named = chosen is not None
     if chosen is None:
-        in_h1 = headings[levels[headings] == 1][:_MAX_H1].tolist()
-        highest = [row for row in in_h1 if not _is_apart(blocks, row)]
+        in_h1 = headings[levels[headings] == 1][:_MAX_H1]
+        highest = [row for row in in_h1.tolist() if not _is_apart(blocks, row)]
         if not highest or (blocks.paragraph[highest] != blocks.paragraph[highest[0]]).any():
             return np.zeros(len(blocks), dtype=bool), False
         chosen = highest[0]
-    same = (blocks.paragraph == blocks.paragraph[chosen]) & (levels == levels[chosen])
-    return np.asarray(same), is_named
+    return (blocks.paragraph == blocks.paragraph[chosen]) & (levels == levels[chosen]), is_named
 
 
 def _is_named(heading: str, title: str, parts: list[str]) -> bool:

@@ -6,6 +6,7 @@ Also those of docs/coming-from.md: the same job with other tools and with victor
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -164,6 +165,13 @@ def test_columns_may_be_named_as_in_python(spark: SparkSession) -> None:
     pages = spark.createDataFrame([(PAGE, ADDRESS)], "html string, url string")
     (row,) = pages.select(clean_udf()("html", url="url").alias("page")).collect()
     assert row.page.status == "ok"
+
+
+def test_the_function_can_be_made_before_there_is_a_session() -> None:
+    """As at the head of a module."""
+    source = "from victor_spark.adapters.dataframe import clean_udf\nclean_udf()\nprint('made')"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert done.stdout == "made\n"
 
 
 def test_a_column_of_another_type_is_an_error_that_names_the_type() -> None:

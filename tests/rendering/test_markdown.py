@@ -365,6 +365,11 @@ def test_footnotes_stand_with_their_labels_and_lose_what_leads_back() -> None:
     assert md(source) == "First[^1] second[^2].\n\n[^1]: One note.\n\n[^2]: Two notes."
 
 
+def test_what_a_reference_stands_in_is_not_its_footnote() -> None:
+    source = "<p>First<sup><a href='#n'>1</a></sup> words.</p><a id=n></a>1 In calm weather.<p>Last.</p>"
+    assert md(source) == "First<sup>1</sup> words.\n\n1 In calm weather.\n\nLast."
+
+
 @pytest.mark.parametrize(
     ("mark", "note", "expected"),
     [

@@ -74,6 +74,7 @@ LONG = " long" * 500
     [
         "<p>a<q>b</q></p>",
         "<math><mi>x</mi></math>",
+        "<p>An area of 10 m\u200b<sup>2</sup></p>",
         "<table><tr><td>1<td>2<tr><td>3<td>4</table><p>a <img class=math alt='x^2'>",
         f"<p><b class=hidden>a</b> b</p><p>c <span hidden>d{LONG}",
         f"<table><tr><td hidden>a<table><tr><th>b<td>c{LONG}<td><h2>d</h2><p>e<p>f</table></table>",

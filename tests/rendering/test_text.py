@@ -277,6 +277,9 @@ def test_joiners_beside_latin_letters_and_spaces_join_nothing_and_are_left_out()
     assert text("<p>a</p><p>\u200d</p><p>\u200dharbour \u200d<b>pier</b></p>") == "a\nharbour pier"
     assert text("<p>harbour \u200b<b>pier</b><i>\u200b</i>s<u>\u200b at</u></p>") == "harbour piers at"
     assert text("<p>Weight &rlm; : &lrm; <b>&lrm;2 kg</b></p>") == "Weight : 2 kg"
+    assert text("<p>\u200b\u200d</p><p>a \u200d\u200e b</p>") == "a b"
+    assert text("<pre>a \u200b b</pre>") == "a  b"
+    assert text("<p><q>har\u200bbour</q></p>") == "“harbour”"
     joined = "👩\u200d🚀 ن\u200d ന്\u200d می\u200cخواهم"
     assert text(f"<p>{joined}</p>") == joined
 
@@ -383,6 +386,7 @@ def test_numbers_between_kept_code_stay_and_marks_in_a_paragraph_do_not() -> Non
 def test_punctuation_between_words_that_are_all_dropped_is_dropped() -> None:
     page = "<p>The ferry is late.</p><p><a href=/a>Boats</a>, <a href=/b>Piers</a>.</p><p>—</p>"
     assert text(page, "Boats", "Piers") == "The ferry is late.\n—"
+    assert text("<p><a href=/a>Boats</a>, <sup>2</sup></p>", "Boats", "2") == ""
 
 
 def test_buttons_stand_apart_from_the_words_beside_them() -> None:
@@ -391,3 +395,4 @@ def test_buttons_stand_apart_from_the_words_beside_them() -> None:
         f"<h1>Boats{button('Copy')}</h1><p>Scale{button('1x')}{button('2x')}, now{button('go')}</p>"
     )
     assert page.text == "Boats Copy\nScale 1x 2x, now go"
+    assert text(f"<p>Press ({button('Copy')}) or “{button('Go')}”</p>") == "Press (Copy) or “Go”"

@@ -51,6 +51,8 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     of_site = [Response(f"http://tales.example/{n}", html) for n, html in enumerate(long)]
     prose = Response("http://tales.example/prose", chapter(11, SENTENCES, foot=SENTENCES[0]))
     alone = [Response(f"http://alone{n}.example/", chapter(n, [PARAGRAPH, CZECH][: n + 1])) for n in range(4)]
+    links = [f'<a href="/{n}">Ferry number {n} runs again</a>' for n in range(9)]
+    alone[3] = Response("http://alone3.example/", chapter(3, links))
     cells = "".join(f"<tr><td>Pier {n}</td><td>{n} metres</td><td>{n} boats</td></tr>" for n in range(6))
     table = f"<table><tr><th>Pier</th><th>Depth</th><th>Boats</th></tr>{cells}</table>"
     alone.append(Response("http://table.example/", chapter(5, [PARAGRAPH, table, PARAGRAPH])))
@@ -187,16 +189,23 @@ def test_sites_that_are_odd_lose_no_page(spark: SparkSession, tmp_path: Path) ->
         {"spark": SparkOptions(engine="rdd"), "rows": RowOptions(blocks=True, html=True, markdown=True)},
         {"rows": RowOptions(partition_by="crawl"), "cleaning": Settings(threshold=0.3)},
         {"cleaning": Settings(without=("heading",), including=("title",), fail_below=0.7)},
-        {"cleaning": Settings(max_list_share=0.3)},
         {"cleaning": Settings(languages=("cs",), fail_below=0.7), "rows": RowOptions(blocks=True)},
     ],
-    ids=["columns", "threshold", "roles", "lists", "languages"],
+    ids=["columns", "threshold", "roles", "languages"],
 )
 def test_every_option_gives_sites_of_one_page_the_rows_of_one_pass(
     clean: Run, options: dict[str, Any]
 ) -> None:
     for two, one in zip(of_one_page(clean(sites=TWO, **options)), of_one_page(clean(**options)), strict=True):
         assert two == one
+
+
+def test_a_page_that_is_a_list_of_links_is_dropped_by_both_passes(clean: Run) -> None:
+    cleaning = Settings(max_list_share=0.5, threshold=1.0)
+    one, two = clean(cleaning=cleaning), clean(sites=TWO, cleaning=cleaning)
+    lists = [row["url"] for row in one if (row["reason"] or "").endswith("is a list of links")]
+    assert lists == ["http://alone3.example/"]
+    assert of_one_page(two) == of_one_page(one)
 
 
 def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(

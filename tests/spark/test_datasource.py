@@ -113,4 +113,4 @@ def test_the_example_of_the_documentation_runs(spark: SparkSession, root: Path) 
     columns = set(re.findall(r"`(\w+)`", text))
     assert {"html", "status", "reason"} <= columns
     options = {name.lower() for name in re.findall(r"^\| `(\w+)`", text, re.MULTILINE)} | {"paths"}
-    assert options == datasource._READING.keys() | datasource._OTHERS
+    assert options == {*datasource._OPTIONS}

@@ -6,6 +6,8 @@ For archives, use `victor clean`: html does not enter the JVM, and a page that c
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import pyarrow as pa
+
 import victor_spark
 from victor_spark import tables
 from victor_spark.adapters import page
@@ -42,12 +44,13 @@ def clean_udf(cleaner: str = NAME, **options: Any) -> "Callable[..., Column]":
     """
     import pandas as pd
     from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined] # not in its stubs
+    from pyspark.sql.pandas.types import from_arrow_schema  # unlike a text, needs no session
 
     victor_spark.load(cleaner, **options)
 
     def clean(html: pd.Series, url: pd.Series = None) -> pd.DataFrame:  # type: ignore[assignment] # for Spark
         return clean_columns(html, url, cleaner, **options)
 
-    kinds = tables.ddl(tables.PAGES.field(name) for name in FIELDS)
+    kinds = from_arrow_schema(pa.schema([tables.PAGES.field(name) for name in FIELDS]))
     # Otherwise, Spark would clean twice what a filter of the result keeps: before the filter and after it.
     return cast("Callable[..., Column]", pandas_udf(clean, kinds).asNondeterministic())

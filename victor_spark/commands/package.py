@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from victor_spark.commands.options import Command, option
+from victor_spark.configuration import names
 from victor_spark.errors import EXIT_DONE, OutputError, UsageError
 
 ARCHIVE: Final = "victor-env.tar.gz"
@@ -38,7 +39,7 @@ sys.exit(main())
 
 OPTIONS: Final = (
     option("--output DIST", "directory to write to", default="dist"),
-    option("--extras NAME,NAME", "extras to include, such as s3,gs", default="s3"),
+    option("--extras NAME,NAME", "extras to include, such as s3,gs", names, default="s3"),
 )
 
 
@@ -47,10 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
     from victor_spark import packing
 
     folder = Path(arguments.output)
-    extras = frozenset(filter(None, arguments.extras.split(",")))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        sizes = {ARCHIVE: packing.pack_environment(folder / ARCHIVE, extras)}
+        sizes = {ARCHIVE: packing.pack_environment(folder / ARCHIVE, frozenset(arguments.extras))}
         sizes[ZIP] = packing.pack_zip(folder / ZIP)
         (folder / JOB).write_text(_JOB, encoding="utf-8")
     except PackageNotFoundError as error:

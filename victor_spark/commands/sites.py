@@ -40,7 +40,6 @@ examples:
   victor sites show sites-april example.org --limit 100
   victor sites show sites-april example.org --html example.html      one page that needs no other file
 """
-_LIMIT: Final = 40
 
 WRITE_OPTIONS: Final = (
     option("SOURCE...", "runs with block rows, and tables of sites", dest="sources"),
@@ -50,7 +49,7 @@ WRITE_OPTIONS: Final = (
 SHOW_OPTIONS: Final = (
     option("TABLE", "a table of sites", dest="table"),
     option("[SITE]", "a site of the table (default: list the sites)", dest="site"),
-    option("--limit N", "sites, layouts (kept ones first) and texts to show", positive, default=_LIMIT),
+    option("--limit N", "sites, layouts (kept ones first) and texts to show", positive, default=40),
     option("--html FILE", "write an html page instead"),
 )
 

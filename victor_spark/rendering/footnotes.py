@@ -70,7 +70,7 @@ def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnot
     ends: dict[int, int] = {}
     of_element: dict[int, list[int]] = {}
     for place in places:
-        if (note := _note(page, place)) is not None:
+        if (note := _note(page, place) or 0) > places[place][0]:  # else the reference stands in it
             of_element.setdefault(note, []).append(place)
     own = [page.text_of(rows_of[0]).strip("[]() ") for rows_of in places.values()]
     is_own = len(set(own)) == len(own) and all(map(str.isdecimal, own))
@@ -171,15 +171,14 @@ def _note(page: "Structure", place: int) -> int | None:
         row = min(page.after(row), len(s.kind) - 1)
     while row >= 0 and (s.kind[row] not in _NOTE_KINDS or s.last[row] == s.first[row]):
         row = int(s.parent[row])
+    if row < 0 or (s.kind[row] == KIND["block"] and s.last[row] - s.first[row] > _MOST_BLOCKS):
+        return None
     up = int(s.parent[row])
     if s.kind[row] == KIND["p"] and s.kind[up] == KIND["li"] and s.first[up] == s.first[row]:
         row = up
-    if row < 0 or (s.kind[row] == KIND["block"] and s.last[row] - s.first[row] > _MOST_BLOCKS):
-        return None
     inside = s.kind[row : page.after(row)]
-    if inside[0] == KIND["td"] or ((inside >= KIND["h1"]) & (inside <= KIND["h6"])).any():
-        return None
-    return row if page.size(row) <= _LONGEST_NOTE else None
+    is_section = inside[0] == KIND["td"] or ((inside >= KIND["h1"]) & (inside <= KIND["h6"])).any()
+    return None if is_section or page.size(row) > _LONGEST_NOTE else row
 
 
 def _loose(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnotes:

@@ -29,7 +29,7 @@ def parts(blocks: Blocks, html: str) -> Parts:
     It has the data tables, elements that their style hides, numbers of lines, and the `cite` of quotes. It is
     the whole page if this has formulas, powers, `q`, hidden elements that are too long, or too many tables.
     """
-    spans = None if has(blocks, "q") or has_formulas(blocks, html) else _spans(blocks, html)
+    spans = None if has(blocks, "q") or has_formulas(blocks, html) else _spans(visible(blocks), html)
     if spans is not None:
         found = _cut(blocks, html, spans)
         if len(found[0]) < len(html):
@@ -48,7 +48,7 @@ def _spans(blocks: Blocks, html: str) -> list[Span] | None:
     if has_cites(blocks):
         spans += ((start, end + 1) for start, end in cites(html))
     if has_tables(blocks, anything):
-        page = Structure(html, visible(blocks), anything)
+        page = Structure(html, blocks, anything)
         images, tables = (np.flatnonzero(page.s.kind == KIND[name]).tolist() for name in ("img", "table"))
         if len(tables) > MOST_TABLES or any(map(page.formula_of_image, images)):
             return None

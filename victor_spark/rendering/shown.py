@@ -23,6 +23,7 @@ from victor_spark.words import INVISIBLE
 
 _HIDDEN: Final = GROUPS.index("hidden")
 _BUTTON: Final = tables().names.index("button")
+_OPENING: Final = code_points("([{“„‘‚«‹「『《（【¿¡")
 _JOINERS: Final = (0x200C, 0x200D, 0x200E, 0x200F)
 """These change the letters beside them, or the order of these, but nothing beside Latin."""
 _AFTER_LATIN: Final = 0x300
@@ -84,14 +85,15 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     space after it. With `plain`, for text without mark-up, a power is written as in 10^8; the mark of a
     footnote is none.
     """
-    if not kept.any():
-        return blocks, kept
-    kept = kept.copy()
+    blocks = visible(blocks)  # first: the texts below are made of these
+    kept = kept & (blocks.text_start < blocks.text_end)
     complete(
         *views(blocks.paragraph, blocks.text_start, blocks.text_end, blocks.n_words, blocks.n_letters),
         *views(blocks.listing, blocks.left_out.view(np.uint8), kept.view(np.uint8)),
         with_ends=not plain,
     )
+    if not kept.any():
+        return blocks, kept
     texts = dict(powers(blocks, kept, html)) if plain and has(blocks, "sup") else {}
     if has(blocks, "q"):
         _quote(blocks, kept, html, texts)
@@ -100,15 +102,13 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     if has(blocks, "button") and ((is_inside := inside(blocks, "button")) & kept).any():
         is_direct = blocks.tag == _BUTTON
         before = np.diff(is_inside, prepend=False) | (is_direct & np.append(False, is_direct[:-1]))
-        first = properties()[blocks.points.take(blocks.text_start, mode="clip")]
-        before &= first & num.CLASS_MASK != num.PUNCTUATION
+        first, last = (blocks.points.take(at, mode="clip") for at in (blocks.text_start, blocks.text_end - 1))
+        before &= properties()[first] & num.CLASS_MASK != num.PUNCTUATION
+        before[1:] &= ~np.isin(last[:-1], _OPENING)
         blocks = replace(blocks, space_before=blocks.space_before | before)
     hidden = not_seen(blocks, kept, html)
     numbers = (first_from(blocks.start, start) for start, _ in unselectable(blocks, html))
     hidden += [row for row in numbers if row < len(blocks) and int(blocks.containers[row]) & BIT["pre"]]
-    if (seen := visible(blocks)) is not blocks:
-        blocks = seen
-        hidden += np.flatnonzero(blocks.text_start == blocks.text_end).tolist()
     if hidden:
         left_out = blocks.left_out.copy()
         kept[hidden], left_out[hidden] = False, True
@@ -124,14 +124,13 @@ def not_seen(blocks: Blocks, kept: Bool, html: str) -> list[int]:
 
 
 def visible(blocks: Blocks) -> Blocks:
-    """The blocks without invisible characters."""
+    """The blocks without invisible characters; those that have no others are left out."""
     if blocks.text.isascii() or not (found := _IS_INVISIBLE.take(blocks.points, mode="clip")).any():
         return blocks
     places = np.flatnonzero(found)
-    before, after = (blocks.points.take(places + step, mode="wrap") for step in (-1, 1))
-    joins = np.isin(blocks.points[places], _JOINERS) & (np.maximum(before, after) >= _AFTER_LATIN)
-    second_spaces = places[~joins & (before == after) & (after == ord(" "))] + 1
-    places = np.union1d(places[~joins], second_spaces)
+    beside = blocks.points.take([places - 1, places + 1], mode="wrap")
+    beside[_IS_INVISIBLE.take(beside, mode="clip")] = 0
+    places = places[~np.isin(blocks.points[places], _JOINERS) | (beside.max(axis=0) < _AFTER_LATIN)]
     points = np.delete(blocks.points, places)
     start, end = (
         (column - np.searchsorted(places, column)).astype(np.int32)
@@ -142,8 +141,9 @@ def visible(blocks: Blocks) -> Blocks:
         for at in (start.clip(max=len(points) - 1), end - 1)
     )
     start, spaced = start + begins, blocks.space_before | begins | np.append(False, ends[:-1])
+    end = np.maximum(end - ends, start)
     changed = replace(blocks, points=points, text=text_of(points), space_before=spaced)
-    return replace(changed, text_start=start, text_end=np.maximum(end - ends, start))
+    return replace(changed, text_start=start, text_end=end, left_out=blocks.left_out | (start == end))
 
 
 def with_texts(blocks: Blocks, texts: dict[int, str]) -> Blocks:

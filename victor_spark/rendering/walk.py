@@ -317,8 +317,8 @@ class Walk:
         """Decides which elements are shown in addition to the kept blocks; returns the rows of elements that
         may be references to footnotes.
 
-        Listings, data tables and list items are completed if most of them is kept. Listings, data tables,
-        notices and headings between kept text are shown, and images beside it with their captions.
+        Listings, data tables, items, headings and captions are completed if most of them is kept. Listings,
+        data tables, notices, formulas and headings between kept text are shown, and images beside it.
         """
         self.choose_tables(True)
         for row in range(self.n_elements):

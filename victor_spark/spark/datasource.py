@@ -45,7 +45,7 @@ def register(spark: SparkSession) -> None:
 _READING: Final = {one.name.replace("_", ""): one for one in dataclasses.fields(ReadOptions)}
 """Option (without case, as in Spark) → the field of ReadOptions, whose `setting` reads the text."""
 
-_OTHERS: Final = frozenset({"path", "paths", "baseurl", "splitbytes"})
+_OPTIONS: Final = sorted({*_READING, "path", "paths", "baseurl", "splitbytes"})
 
 
 class WarcDataSource(DataSource):
@@ -73,9 +73,8 @@ class WarcReader(DataSourceReader):
             raise UsageError(f"the format warc has no column {wrong}{choices(wrong, tables.RECORDS.names)}")
         self._schema = pa.schema([tables.RECORDS.field(name) for name in names])
         self._options = {key.lower(): value for key, value in options.items()}
-        known = sorted(_READING.keys() | _OTHERS)
-        if wrong := min(self._options.keys() - known, default=None):
-            raise UsageError(f"the format warc has no option {wrong}{choices(wrong, known)}")
+        if wrong := min(self._options.keys() - _OPTIONS, default=None):
+            raise UsageError(f"the format warc has no option {wrong}{choices(wrong, _OPTIONS)}")
         self._reading, self._size = reading.DEFAULTS, _PARTITION_BYTES
         for option, text in self._options.items():
             try:

@@ -101,9 +101,8 @@ def as_lines(found: Mapping[str, Any]) -> Iterator[str]:
     statuses = ", ".join(f"{status} {n}" for status, n in run_record.page_statuses(found).items())
     yield f"  pages   {found['n_pages']}{f': {statuses}' if statuses else ''}"
     failed = list(found["failed_shards"].values())
-    so_far = "" if found["complete"] else " (so far)"
     unread = f"{len(failed)} of them couldn't be read to the end" if failed else "no failures"
-    yield f"  shards  {found['n_shards']}, {unread}{so_far}"
+    yield f"  shards  {found['n_shards']}, {unread}{'' if found['complete'] else ' (so far)'}"
     yield from (f"    {reason}" for reason in failed[:5])
     if failed[5:]:
         yield f"    and {len(failed[5:])} more (--json has them all)"
