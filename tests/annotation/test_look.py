@@ -70,7 +70,7 @@ def test_cleaner_threshold_and_roles_change_the_decision(server: Server) -> None
         ("threshold=high", "between 0 and 1"),
         ("threshold=7", "between 0 and 1"),
         ("without=commnt", "did you mean comment"),
-        ("prefer=speed", "precision or recall"),
+        ("prefer=speed", "choose from precision, recall"),
     ],
 )
 def test_a_wrong_value_is_refused_in_one_line(server: Server, query: str, message: str) -> None:
