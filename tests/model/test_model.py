@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.html.pages import blocks_of
 from tests.model.conftest import Trained, some_pages
 from victor_spark.errors import ModelError
-from victor_spark.model import crf
+from victor_spark.model import crf, trees
 from victor_spark.model.crf import Model
 from victor_spark.model.features import FeatureTable
 from victor_spark.model.files import FORMAT, from_bytes, read_bytes, to_bytes
@@ -108,6 +108,15 @@ def test_a_strange_description_is_refused(stored: bytes, description: Any) -> No
 @pytest.mark.parametrize("name", ["description", *ARRAYS])
 def test_a_missing_array_is_refused(stored: bytes, name: str) -> None:
     refused(rewritten(stored, **{name: None}))
+
+
+@pytest.mark.parametrize(
+    ("name", "part"), [("name_weights", "learnt weights"), (f"last_{trees.ARRAYS[0]}", "last trees")]
+)
+def test_learnt_arrays_of_a_feature_set_that_has_none_are_refused(
+    stored: bytes, name: str, part: str
+) -> None:
+    assert refused(rewritten(stored, **{name: np.zeros(3)})).endswith(f"its feature set has no {part}")
 
 
 @pytest.mark.parametrize("name", ARRAYS)

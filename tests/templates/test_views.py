@@ -1,12 +1,14 @@
 """Intervals that are found in a view are marked in the blocks' own text."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.extractors.pages import page
 from tests.html.pages import articles
 from victor_spark.blocks import Int32, Page
+from victor_spark.errors import UsageError
 from victor_spark.rendering.shown import trimmed
 from victor_spark.templates import coverage
 
@@ -66,6 +68,11 @@ def test_the_cleaned_view_is_the_kept_text_and_covers_nothing_else() -> None:
         ".": 0.0,
         "© 2024 Us": 0.0,
     }
+
+
+def test_the_cleaned_view_needs_to_know_what_was_kept() -> None:
+    with pytest.raises(UsageError, match="no view"):
+        coverage.view("cleaned", page(HTML))
 
 
 @given(source=articles, chance=st.randoms(use_true_random=False))

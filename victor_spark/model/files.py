@@ -60,20 +60,29 @@ def from_bytes(stored: bytes, name: str = "model") -> Model:
     try:
         table = from_json(description["table"])
         _check(table, columns)
-        weights, first, last = _learnt(table, learnt) if table.is_learnt else (None, None, None)
+        weights, first, last = _learnt(table, learnt)
     except (KeyError, ModelError) as error:
         raise ModelError(f"{name}: {error}") from error
     about = description.get("about", {})
     return Model(table=table, weights=weights, first=first, last=last, about=about, **columns)
 
 
-def _learnt(table: FeatureTable, arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Weights, Trees, Trees]:
-    """The learnt weights and both groups of trees; ModelError where they are missing or damaged."""
+def _learnt(
+    table: FeatureTable, arrays: Mapping[str, npt.NDArray[Any]]
+) -> tuple[Weights, Trees, Trees] | tuple[None, None, None]:
+    """The learnt weights and both groups of trees, or None for each if the table's feature set has none.
+
+    Raises ModelError if they are missing or damaged, or stored for a feature set that has none.
+    """
     stored = {place: [f"{place}_{name}" for name in trees.ARRAYS] for place in _TREES}
     parts = {"learnt weights": [*_WEIGHTS]} | {f"{place} trees": names for place, names in stored.items()}
     for part, names in parts.items():
-        if not arrays.keys() >= {*names}:
+        if table.is_learnt and not arrays.keys() >= {*names}:
             raise ModelError(f"the model's {part} are missing")
+        if not table.is_learnt and not arrays.keys().isdisjoint(names):
+            raise ModelError(f"its feature set has no {part}")
+    if not table.is_learnt:
+        return None, None, None
     words, of_words, of_elements = (arrays[name] for name in _WEIGHTS)
     weights = Weights(Names(words, of_words), Origins(of_elements, table.elements))
     check_weights(weights)

@@ -11,18 +11,21 @@ from typing import Final
 import numpy as np
 
 from victor_spark.blocks import OTHER, Blocks, Bool, Int32, Page, Scores, UInt8
+from victor_spark.errors import UsageError
 from victor_spark.html.characters import properties
 from victor_spark.kernels import text_of
 from victor_spark.kernels.num import CLASS_MASK, DIGIT, LETTER, WHITE
-from victor_spark.templates.tokens import HTML, TEXT
+from victor_spark.templates.tokens import CLEANED, HTML, TEXT, VIEWS
 
 
 def view(name: str, page: Page, kept: Bool | None = None) -> str:
-    """The page in a view; `kept`, a value for each block, is for the view `cleaned` (None: all are kept)."""
+    """The page in a view; the view `cleaned` needs `kept`, a value for each block."""
     if name == HTML:
         return page.html
-    if name == TEXT or kept is None:
+    if name == TEXT:
         return page.blocks.text
+    if name != CLEANED or kept is None:
+        raise UsageError(f"no view {name!r}: use one of {', '.join(VIEWS)}")
     return text_of(page.blocks.points[_of_blocks(page.blocks, kept)])
 
 
