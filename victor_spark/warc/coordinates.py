@@ -72,10 +72,11 @@ def read(path: str) -> pa.Table:
         try:
             if head.startswith(PARQUET_MAGIC):
                 opened = pq.ParquetFile(pa.PythonFile(file, mode="r"))
-                table = opened.read(columns=_chosen(opened.schema_arrow.names, path))
+                names = _chosen(opened.schema_arrow.names, path)
+                table = opened.read(columns=names)
             else:
                 table = _text(file, path, head)
-            names = _chosen(table.column_names, path)
+                names = table.column_names
             columns = [table[name].cast(field.type) for name, field in zip(names, _SCHEMA, strict=True)]
         except (pa.ArrowException, EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(f"{path}: a damaged table of records ({one_line(error)})") from None
@@ -103,11 +104,13 @@ def _text(file: BinaryIO, path: str, head: bytes) -> pa.Table:
 
 def _chosen(names: Sequence[str], path: str) -> list[str]:
     """The table's names of our columns; InputError for a column that it lacks."""
-    for key, (name, _) in COLUMNS.items():
-        if _column(names, key) is None:
+    chosen = []
+    for key, (usual, _) in COLUMNS.items():
+        if (name := _column(names, key)) is None:
             shown = ", ".join(names)[:200]
-            raise InputError(f"{path}: a table without the column {name} (it has: {shown})")
-    return [str(_column(names, key)) for key in COLUMNS]
+            raise InputError(f"{path}: a table without the column {usual} (it has: {shown})")
+        chosen.append(name)
+    return chosen
 
 
 def _checked(table: pa.Table, path: str) -> pa.Table:

@@ -11,7 +11,8 @@ from victor_spark.warc.compression import GZIP_MAGIC, ZSTD_MAGIC, Encoding
 _CHUNK_HEAD = re.compile(rb"[ \t]*0*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 _MAX_DECLARED: Final = 4
 _MAX_UNDECLARED: Final = 3  # layers of gzip or zstd that no header announces
-_MAGICS: Final = {GZIP_MAGIC: "gzip", ZSTD_MAGIC: "zstd"}  # they count more than the declared encoding
+_MAGICS: Final = {GZIP_MAGIC: "gzip", ZSTD_MAGIC: "zstd"}
+"""First bytes of a body → its encoding, whatever the headers declare."""
 
 
 class Body(NamedTuple):
@@ -77,8 +78,8 @@ def joined_chunks(raw: bytes) -> tuple[bytes, bool]:
     return b"".join(parts) + (b"" if cut else rest), not cut
 
 
-def _unmarked(encoding: Encoding, magics: tuple[bytes, ...], packed: bytes, limit: int) -> Body:
-    """A gzip or zstd body, all members of it; one that is plain already comes back as it is."""
+def _by_magic(encoding: Encoding, magics: tuple[bytes, ...], packed: bytes, limit: int) -> Body:
+    """All members of a body that begins with a magic number; another one, which is plain, as it is."""
     return _inflated(packed, encoding, limit) if packed.startswith(magics) else Body(packed)
 
 
@@ -128,10 +129,10 @@ def _inflated(packed: bytes, encoding: Encoding, limit: int) -> Body:
 
 
 DECODERS: Final[dict[str, Callable[[bytes, int], Body]]] = {
-    "gzip": partial(_unmarked, "gzip", (GZIP_MAGIC[:2],)),
+    "gzip": partial(_by_magic, "gzip", (GZIP_MAGIC[:2],)),
     "deflate": _undeflate,
     "br": lambda packed, limit: _or_plain(_inflated(packed, "br", limit), packed),
-    "zstd": partial(_unmarked, "zstd", compression.MAGICS["zstd"]),
+    "zstd": partial(_by_magic, "zstd", compression.MAGICS["zstd"]),
 }
 
 _INVISIBLE = re.compile(rb"(?is)<!--.*?(?:-->|\Z)|<(script|style|title|noscript)\b.*?(?:</\1|\Z)")

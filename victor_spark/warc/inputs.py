@@ -160,8 +160,11 @@ def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int)
             except OSError:
                 if named is None:
                     raise
-                # The reader fails on it, too, and it is counted.
-                yield Shard(storage.absolute(path), storage.about(path)[0], named, path)
+                yield _shard(path, named)  # the reader fails on it, too, and it is counted
+
+
+def _shard(path: str, kind: file_types.ShardKind) -> Shard:
+    return Shard(storage.absolute(path), storage.about(path)[0], kind, path)
 
 
 def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
@@ -186,7 +189,7 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     if kind not in ("warc", "arc", "html"):
         what = file_types.described(head)
         raise InputError(f"{path} is {what}, not an archive, an html page or a list of paths")
-    yield Shard(storage.absolute(path), storage.about(path)[0], kind, path)
+    yield _shard(path, kind)
 
 
 def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:

@@ -17,9 +17,10 @@ _RETRY_STEP: Final = 512  # as `retry` of compression.inflated
 _MAX_KEPT: Final = 4 << 20
 """The last inflated bytes, which are kept: more than a search for the next record reads ahead."""
 
-_MAX_STARTS: Final = 1024
 END: Final = 1 << 62
 """A position behind every stream's end."""
+_MAX_STARTS: Final = 1024
+"""The fewest starts of members that are kept for going back in a stream."""
 _PROBE: Final = 512
 _PROBED: Final = {"gzip": 16 << 10, "zstd": 256 << 10, "lz4": 5 << 20}
 """Packed bytes that must give a record's first line; zstd and lz4 give blocks, of up to 128 KiB and 4 MiB."""
@@ -94,7 +95,7 @@ class Member:
 
     def __init__(self, source: Source, offset: int) -> None:
         self._source = source
-        self._syntax: Syntax | None = None  # of the records, once the stream is extended
+        self._syntax: Syntax | None = None  # of the records, from the first call of `extend` on
         self._starts = [(0, offset)]  # of the first member and the last ones: position in the stream, offset
         self._size, self._end, self.last, self.problem = END, (offset, False), offset, ""
         self._start()
@@ -114,7 +115,7 @@ class Member:
                     raise
                 end, complete, self.problem = offset, True, str(error)
                 break
-            if self._syntax is None or not self._goes_on(end, self._syntax, complete=complete):
+            if not self._goes_on(end, complete=complete):
                 break
             offset = end
             self._starts.append((self._n_inflated, offset))
@@ -122,19 +123,24 @@ class Member:
                 del self._starts[1:-_MAX_STARTS]
         self._size, self._end, self.last = self._n_inflated, (end, complete), offset
 
-    def _goes_on(self, end: int, syntax: Syntax, *, complete: bool) -> bool:
-        """Whether the member at `end` is no beginning of a record, and follows a `complete` one."""
-        source = self._source
-        fits = complete and end <= source.size - compression.MAGIC_LENGTH
-        return fits and source.begins_member(end) and not holds_record(source, end, syntax)
+    def _goes_on(self, end: int, *, complete: bool) -> bool:
+        """Whether an extended stream continues after a member, which ends at `end` if it is `complete`.
+
+        It does if another member begins there, and no record begins that member.
+        """
+        source, syntax = self._source, self._syntax
+        if syntax is None or not complete or end > source.size - compression.MAGIC_LENGTH:
+            return False
+        return source.begins_member(end) and not holds_record(source, end, syntax)
 
     def extend(self, syntax: Syntax) -> bool:
-        """Adds the members that follow, up to one that begins with a record; False if there is none."""
+        """Adds the next members to the stream, until one begins with a record; False if it adds none."""
         end, complete = self.end()
-        if self._syntax is not None or not self._goes_on(end, syntax, complete=complete):
+        is_extended, self._syntax = self._syntax is not None, syntax
+        if is_extended or not self._goes_on(end, complete=complete):
             return False
         self._starts.append((self._size, end))
-        self._size, self._syntax = END, syntax
+        self._size = END
         self._start()
         return True
 

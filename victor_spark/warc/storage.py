@@ -130,10 +130,9 @@ def unusable(path: str) -> str | None:
         return f"a {kind}, not a regular file"
     if os.path.islink(path) and Path(path).parent.resolve().is_relative_to(os.path.realpath(path)):
         return "a link to a folder around it"
-    config = os.path.join(path, CONFIG_OF_RUN)
-    if not stat.S_ISDIR(mode):
-        config = os.path.join(os.path.dirname(path), os.path.basename(CONFIG_OF_RUN))
-    is_output = config.endswith(CONFIG_OF_RUN) and os.path.exists(config)
+    run, config = os.path.split(CONFIG_OF_RUN)
+    folder = os.path.join(path, run) if stat.S_ISDIR(mode) else os.path.dirname(path)
+    is_output = os.path.basename(folder) == run and os.path.exists(os.path.join(folder, config))
     found = "the output of a run" if is_output else None
     return found if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
 
