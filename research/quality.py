@@ -307,7 +307,7 @@ _LEARNING: Final = """\
 
 Made by `python -m research.studies curve --data PAGES`, with all five folds and the smaller trees of the
 ablation. A larger share of the sites includes the smaller shares. Training sites and pages are those of the
-first fold. Trees see 30,000 blocks whatever the number of pages, which flattens the right half of the curve.
+first fold. Trees are trained on at most 30,000 blocks in every column.
 
 ![Learning curve](pictures/quality-learning.png)"""
 

@@ -121,8 +121,9 @@ def ablation(pages: Sequence[LabelledPage], store: _Store, options: argparse.Nam
 def curve(pages: Sequence[LabelledPage], store: _Store, options: argparse.Namespace) -> None:
     """From few sites to all, every page tested by the model of its fold."""
     of_shares = trials.of_shares(pages, _table(options), _folds(pages, options))
+    folds_of = {folds[0].name: folds for folds in of_shares}
     for trial in _missing([folds[0] for folds in of_shares], store):
-        folds = next(folds for folds in of_shares if folds[0] is trial)
+        folds = folds_of[trial.name]
         models = (trials.train(fold, pages, _training(options)) for fold in folds)
         of_folds = zip(folds, models, strict=True)
         f1 = [trials.word_f1(fold, pages, model, STAGES[ALL_STAGES]) for fold, model in of_folds]

@@ -1,4 +1,4 @@
-"""Tables for the terminal: columns line up, whatever the lengths of their cells."""
+"""The columns of a table line up if its cells differ in length."""
 
 from victor_spark.logs import aligned
 

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         return _run(list(arguments))
     for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed
+        if getattr(sys, name) is None:  # the stream is closed
             stream = open(os.devnull, "r+", encoding="utf-8")  # noqa: SIM115 - it stays open
             os.set_inheritable(stream.fileno(), True)
             setattr(sys, name, stream)

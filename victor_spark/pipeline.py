@@ -281,8 +281,9 @@ def _decided(
         expected = decision.expected_f1(scores.probabilities, decision.n_words(page.blocks), kept)
     if status is None and not text:
         in_templates = page.blocks.template_share > 0
-        status, reason = "empty", "no visible text kept" if kept.any() else "no block kept"
-        reason = ONLY_TEMPLATES if (chosen & in_templates).any() or in_templates.all() else reason
+        nothing = "no visible text kept" if kept.any() else "no block kept"
+        is_repeated = (chosen & in_templates).any() or in_templates.all()
+        status, reason = "empty", ONLY_TEMPLATES if is_repeated else nothing
     elif status is None and settings.fail_below is not None and (expected or 0.0) < settings.fail_below:
         status, reason = "empty", f"expected F1 {expected or 0.0:.2f}, below {settings.fail_below:g}"
     elif status is None and settings.max_list_share is not None:

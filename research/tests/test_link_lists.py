@@ -3,9 +3,7 @@
 from research import link_lists
 from victor_spark.evaluation.gold import GoldPage
 
-LINE = (
-    "Late in the evening the last ferry came back to the old pier, and nobody was on board but the captain. "
-)
+LINE = "Late in the evening the last ferry came back to the old pier, and only the captain was on board. "
 ARTICLE = f"<h1>The last ferry</h1><p>{LINE * 4}</p><p>{LINE * 5}</p>"
 TEASERS = "".join(
     f"<h2><a href=/{n}>Ferry number {n} runs again</a></h2><p>After a long winter in the dock.</p>"

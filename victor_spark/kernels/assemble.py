@@ -70,13 +70,9 @@ def assemble(
             n = _with_tabs(out, n, spaces[block] - 1)
         elif spaces[block] > 1:
             n = _with_tabs(out, n, spaces[block] - 1)
-        else:
-            last += 1
-            while last < block and left_out[last] and not spaces[last]:
-                last += 1
-            if spaces[block] or last < block:  # more than left-out blocks between the two
-                out[n] = ord(" ")
-                n += 1
+        elif spaces[block] or not _follows(left_out, spaces, last, block):
+            out[n] = ord(" ")
+            n += 1
         for i in range(start, end):
             out[n] = gaps[i]
             n += 1
@@ -143,6 +139,16 @@ def _with_tabs(out: cython.uint[::1], n: Py_ssize_t, n_tabs: cython.int) -> Py_s
     for i in range(n, n + n_tabs):
         out[i] = ord("\t")
     return n + n_tabs if n_tabs > 0 else n
+
+
+@cython.cfunc
+@cython.inline
+def _follows(left_out: num.Bytes, spaces: num.Ints, last: Py_ssize_t, block: Py_ssize_t) -> cython.bint:
+    """Whether there are only left-out blocks, and no white space, between two blocks."""
+    last += 1
+    while last < block and left_out[last] and not spaces[last]:
+        last += 1
+    return last == block
 
 
 @cython.ccall

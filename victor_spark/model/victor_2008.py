@@ -96,20 +96,22 @@ def compile_patterns(expressions: Mapping[str, Sequence[str]]) -> Patterns:
     """The compiled expressions of conf/patterns.toml; ConfigurationError for an invalid one."""
     if set(expressions) != set(FAMILIES):
         raise ConfigurationError(f"patterns: the families are {', '.join(FAMILIES)}")
-    compiled = {}
-    for family, prefix in FAMILIES.items():
-        for expression in expressions[family]:
-            where = f"patterns: {family}: {expression}"
-            try:
-                groups = re.compile(expression).groups
-            except re.error as error:
-                raise ConfigurationError(f"{where}: {error}") from error
-            if groups or not expression.startswith(prefix):
-                raise ConfigurationError(f"{where}: begin with {prefix!r}, and capture nothing")
-        # Look-ahead groups: a match consumes only the prefix, so that matches of others may overlap it.
-        ways = "|".join(f"(?=({expression[len(prefix) :]}))" for expression in expressions[family]) or "(?!)"
-        compiled[family] = re.compile(f"{prefix}(?:{ways})", re.IGNORECASE)
-    return compiled
+    return {family: _compiled(family, expressions[family]) for family in FAMILIES}
+
+
+def _compiled(family: str, expressions: Sequence[str]) -> re.Pattern[str]:
+    prefix = FAMILIES[family]
+    for expression in expressions:
+        where = f"patterns: {family}: {expression}"
+        try:
+            groups = re.compile(expression).groups
+        except re.error as error:
+            raise ConfigurationError(f"{where}: {error}") from error
+        if groups or not expression.startswith(prefix):
+            raise ConfigurationError(f"{where}: begin with {prefix!r}, and capture nothing")
+    # Look-ahead groups: a match consumes only the prefix, so that matches of others may overlap it.
+    alternatives = "|".join(f"(?=({expression[len(prefix) :]}))" for expression in expressions) or "(?!)"
+    return re.compile(f"{prefix}(?:{alternatives})", re.IGNORECASE)
 
 
 def first_matches(blocks: Blocks, patterns: Patterns) -> Mapping[str, Column]:

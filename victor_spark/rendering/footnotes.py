@@ -70,7 +70,8 @@ def footnotes(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnot
     ends: dict[int, int] = {}
     of_element: dict[int, list[int]] = {}
     for place in places:
-        if (note := _note(page, place) or 0) > places[place][0]:  # else the reference stands in it
+        note = _note(page, place)
+        if note is not None and note > places[place][0]:  # not an element around the reference
             of_element.setdefault(note, []).append(place)
     own = [page.text_of(rows_of[0]).strip("[]() ") for rows_of in places.values()]
     is_own = len(set(own)) == len(own) and all(map(str.isdecimal, own))

@@ -70,7 +70,8 @@ class Writer:
     def blocks(self, i: Py_ssize_t, stop: Py_ssize_t, in_item: cython.bint = False) -> str:
         """The nodes from `i` up to `stop` below each other.
 
-        In an item that is a line with lists after it, without empty lines; else an item has a newline before.
+        In an item (`in_item`): without empty lines if it is a line, or a line with lists after it; otherwise
+        with a newline before.
         """
         parts: list[str] = []
         tight: cython.bint = in_item

@@ -108,6 +108,7 @@ class Walk:
     text_from: cython.int  # where the text of a footnote or list item begins, after its mark
     not_math: cython.int  # the end of the elements that looked like formulas and were none
     n_not_math: cython.int  # the number of nested ones
+    examined: cython.int  # the end of the last element between kept text that looked like a formula
     heading: cython.int  # the row of the last heading
     asides: list[int]  # rows of footnotes inside lines
 
@@ -127,7 +128,7 @@ class Walk:
         self.last = -2
         self.in_heading = self.is_bare = False
         self.level = self.serial = self.line_end = self.text_from = 0
-        self.not_math = self.n_not_math = self.heading = 0
+        self.not_math = self.n_not_math = self.examined = self.heading = 0
         self.asides = []
 
     def _set_columns(self, elements: Any) -> cython.void:
@@ -341,7 +342,6 @@ class Walk:
                 self.flags[row] = 0
                 if not self.kept[self.last_of[row] + 1]:
                     self.keep(row, 0)
-        self.not_math = 0
         self.count()
         for row in range(self.n_elements):
             if self.kind[row] == at.KIND_IMG:
@@ -487,9 +487,9 @@ class Walk:
                 self.keep(row)
         elif begins and a and self.size(row) < _LONGEST_NOTICE:
             marks = at.MARK_MATH if kind == at.KIND_MATH else self.marks(row)
-            if marks & at.MARK_MATH and self.begin[row] >= self.not_math:
+            if marks & at.MARK_MATH and self.begin[row] >= self.examined:
                 marks |= 0 if self.page.formula(row) is None else at.MARK_CALLOUT
-                self.not_math = self.stop[row]  # nested ones would take quadratic time
+                self.examined = self.stop[row]  # nested ones would take quadratic time
             if marks & at.MARK_CALLOUT:
                 self.flags[row] |= at.FLAG_BETWEEN
                 self.keep(row)
@@ -782,14 +782,18 @@ class Walk:
             if not breaks and self.white_space[b] and b and self.listing[b] == self.listing[b - 1]:
                 for i in range(self.gap_ends[b - 1], self.gap_ends[b]):
                     breaks = breaks or self.gaps[i] == ord("\n")
-            after: Py_ssize_t = self.last + 1  # left-out blocks without white space before them
-            while 0 <= after < b and self.left_out[after] and not self.space_before[after]:
-                after += 1
             if breaks and not self.in_heading:
                 self._put(at.BR, 0, 0)
-            elif self.space_before[b] or breaks or after != b:
+            elif self.space_before[b] or breaks or not self._follows(b):
                 self._put(at.SPACE, 0, 0)
         self.last = b
+
+    def _follows(self, b: cython.int) -> cython.bint:
+        """Whether block `b` directly follows the last block shown: no white space, only left-out blocks."""
+        i = self.last + 1
+        while 0 <= i < b and self.left_out[i] and not self.space_before[i]:
+            i += 1
+        return i == b
 
     def _add_block(self, b: cython.int) -> cython.void:
         white = self.white_space[b]
