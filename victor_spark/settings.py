@@ -25,11 +25,10 @@ class Settings:
     `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision. `prefer`:
     "precision" or "recall" instead of their balance, for cleaners that give probabilities. `fail_below`:
     a page with a lower expected F1 is dropped. `max_list_share`: so is a page if a higher share of its text
-    is a list of links, such as the teasers of a front page. `without` and `including`: roles of blocks to
-    drop and to keep, on top of the cleaner's decision. `model`: a model directory instead of the cleaner's
-    own. `languages`: ISO codes of the pages to keep, empty for all. `lid_model`: a fastText file that
-    identifies languages instead of our profiles. `templates`: a table of templates. `sites`: a table of
-    sites.
+    is a list of links, such as teasers. `without` and `including`: roles of blocks to drop and to keep, on
+    top of the cleaner's decision. `model`: a model directory instead of the cleaner's own. `languages`: ISO
+    codes of the pages to keep, empty for all. `lid_model`: a fastText file that identifies languages instead
+    of our profiles. `templates`: a table of templates. `sites`: a table of sites.
 
     Raises UsageError for a value out of range or of another type.
     """

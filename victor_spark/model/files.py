@@ -74,9 +74,8 @@ def _learnt(
 
     Raises ModelError if they are missing or damaged, or stored for a feature set that has none.
     """
-    stored = {place: [f"{place}_{name}" for name in trees.ARRAYS] for place in _TREES}
-    parts = {"learnt weights": [*_WEIGHTS]} | {f"{place} trees": names for place, names in stored.items()}
-    for part, names in parts.items():
+    of_trees = {f"{place} trees": tuple(f"{place}_{name}" for name in trees.ARRAYS) for place in _TREES}
+    for part, names in {"learnt weights": _WEIGHTS, **of_trees}.items():
         if table.is_learnt and not arrays.keys() >= {*names}:
             raise ModelError(f"the model's {part} are missing")
         if not table.is_learnt and not arrays.keys().isdisjoint(names):
@@ -86,7 +85,7 @@ def _learnt(
     words, of_words, of_elements = (arrays[name] for name in _WEIGHTS)
     weights = Weights(Names(words, of_words), Origins(of_elements, table.elements))
     check_weights(weights)
-    first, last = (Trees(*(arrays[name] for name in stored[place])) for place in _TREES)
+    first, last = (Trees(*(arrays[name] for name in names)) for names in of_trees.values())
     trees.check(first, len(table.names) - 1)
     trees.check(last, len(table.names) + len(revision.ADDED))
     return weights, first, last

@@ -124,10 +124,7 @@ class Member:
         self._size, self._end, self.last = self._n_inflated, (end, complete), offset
 
     def _goes_on(self, end: int, *, complete: bool) -> bool:
-        """Whether an extended stream continues after a member, which ends at `end` if it is `complete`.
-
-        It does if another member begins there, and no record begins that member.
-        """
+        """Whether a member that begins no record follows one that ends at `end` and is `complete`."""
         source, syntax = self._source, self._syntax
         if syntax is None or not complete or end > source.size - compression.MAGIC_LENGTH:
             return False
