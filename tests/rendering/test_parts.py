@@ -92,6 +92,7 @@ def test_some_pages_are_needed_whole(source: str) -> None:
         "<div role=table><div role=row><div role=cell>a</div><div role=cell>b</div></div></div>" * 2,
         "<div role=table><div role=rowgroup><div role=row><i role=cell>a</i><i role=cell>b</i></div>",
         "<p>a<b class=visuallyhidden>b</b> c<b class=screen-reader-text>d</b></p>",
+        "a<i class=visuallyhidden><span class=mw-editsection>b<p>c</p>d</span></i>",
         "<table><tr><td>" + "<td>".join(["ab&shy;" * 100] * 2) + "<tr><td>c<td>d</table>",
         "<table><tr><td>1<td><span hidden>2</span><tr><td>3<td>4</table>",
         "<cite>a</cite>b" * 9,

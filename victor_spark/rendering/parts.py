@@ -9,9 +9,9 @@ import numpy as np
 
 from victor_spark.blocks import Blocks, Int32
 from victor_spark.html.tags import has
+from victor_spark.rendering import shown
 from victor_spark.rendering.num import KIND
 from victor_spark.rendering.plain import has_formulas
-from victor_spark.rendering.shown import cites, has_cites, hidden_elements, powers, unselectable, visible
 from victor_spark.rendering.structure import MOST_TABLES, Structure, has_tables
 
 Span = tuple[int, int]
@@ -26,10 +26,10 @@ _SEPARATOR: Final = "<i></i> "
 def parts(blocks: Blocks, html: str) -> Parts:
     """The html that plain text needs for any choice of kept blocks. The page must have a block.
 
-    It has the data tables, elements that their style hides, numbers of lines, and the `cite` of quotes. It is
-    the whole page if this has formulas, powers, `q`, hidden elements that are too long, or too many tables.
+    It has data tables, hidden elements, names of those for screen readers, numbers of lines, and `cite` in
+    quotes. It is the whole page if this has formulas, powers, `q`, too long hidden elements or many tables.
     """
-    spans = None if has(blocks, "q") or has_formulas(blocks, html) else _spans(visible(blocks), html)
+    spans = None if has(blocks, "q") or has_formulas(blocks, html) else _spans(shown.visible(blocks), html)
     if spans is not None:
         found = _cut(blocks, html, spans)
         if len(found[0]) < len(html):
@@ -40,13 +40,14 @@ def parts(blocks: Blocks, html: str) -> Parts:
 def _spans(blocks: Blocks, html: str) -> list[Span] | None:
     """The spans of the parts; None if all of the page is needed."""
     anything = np.ones(len(blocks), dtype=bool)
-    hidden = [(start, end) for *_, start, end in hidden_elements(blocks, anything, html)]
-    if not all(end for _, end in hidden) or (has(blocks, "sup") and any(powers(blocks, anything, html))):
+    hidden = [(start, end) for *_, start, end in shown.hidden_elements(blocks, anything, html)]
+    if not all(end for _, end in hidden) or (
+        has(blocks, "sup") and any(shown.powers(blocks, anything, html))
+    ):
         return None
     spans = [(start, html.find(">", end) + 1) for start, end in hidden]
-    spans += unselectable(blocks, html)
-    if has_cites(blocks):
-        spans += ((start, end + 1) for start, end in cites(html))
+    spans += [*shown.unselectable(blocks, html), *shown.names_of_readers(blocks, html)]
+    spans += ((start, end + 1) for start, end in shown.cites(blocks, html))
     if has_tables(blocks, anything):
         page = Structure(html, blocks, anything)
         images, tables = (np.flatnonzero(page.s.kind == KIND[name]).tolist() for name in ("img", "table"))

@@ -97,8 +97,8 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
     texts = dict(powers(blocks, kept, html)) if plain and has(blocks, "sup") else {}
     if has(blocks, "q"):
         _quote(blocks, kept, html, texts)
-    if has_cites(blocks):
-        blocks = _with_cites_apart(blocks, html)
+    if found := [*cites(blocks, html)]:
+        blocks = _with_cites_apart(blocks, found)
     if has(blocks, "button") and ((is_inside := inside(blocks, "button")) & kept).any():
         is_direct = blocks.tag == _BUTTON
         before = np.diff(is_inside, prepend=False) | (is_direct & np.append(False, is_direct[:-1]))
@@ -203,10 +203,10 @@ def _quote(blocks: Blocks, kept: Bool, html: str, texts: dict[int, str]) -> None
                 texts[at] = text + mark if is_end else mark + text
 
 
-def _with_cites_apart(blocks: Blocks, html: str) -> Blocks:
+def _with_cites_apart(blocks: Blocks, found: list[tuple[int, int]]) -> Blocks:
     """The blocks with a space before those that follow a `cite` at the beginning of a quote."""
     space_before, in_quote = blocks.space_before.copy(), BIT["blockquote"]
-    for start, end in cites(html):
+    for start, end in found:
         row, first = first_from(blocks.start, end), first_from(blocks.start, start)
         begins = first == 0 or blocks.paragraph[first - 1] != blocks.paragraph[min(first, row)]
         if first < row < len(blocks) and begins and int(blocks.containers[row]) & in_quote:
@@ -214,15 +214,11 @@ def _with_cites_apart(blocks: Blocks, html: str) -> Blocks:
     return replace(blocks, space_before=space_before)
 
 
-def has_cites(blocks: Blocks) -> bool:
-    """Whether the page has a `cite` and a quote, in which a space may have to follow it."""
-    return has(blocks, "cite") and bool(inside(blocks, "blockquote").any())
-
-
-def cites(html: str) -> Iterator[tuple[int, int]]:
-    """Where each `cite` begins and ends that a letter or digit follows at once."""
+def cites(blocks: Blocks, html: str) -> Iterator[tuple[int, int]]:
+    """Where each `cite` begins and ends that a letter or digit follows at once; none if there is no quote."""
+    is_there = has(blocks, "cite") and inside(blocks, "blockquote").any()
     opened: list[int] = []
-    for match in _CITE.finditer(html):
+    for match in _CITE.finditer(html) if is_there else ():
         if not match[1]:
             opened.append(match.start())
         elif (start := opened.pop() if opened else -1) >= 0 and match[2]:
@@ -250,14 +246,20 @@ def unselectable(blocks: Blocks, html: str) -> Iterator[tuple[int, int]]:
 _NUMBER_WITH_STYLE: Final = re.compile(r'<span style="([^"]*)">\s*\d+\s*</span>')
 
 
+def names_of_readers(blocks: Blocks, html: str) -> Iterator[tuple[int, int]]:
+    """Where each name begins and ends that may be one of NAMES_OF_READERS; none if no element has one."""
+    is_there = has_word(*views(blocks.name_words, NAMES_OF_READERS))
+    for name in ("visuallyhidden", "screen-reader-") if is_there else ():
+        yield from ((at, at + len(name)) for at in occurrences(html, name))
+
+
 def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int, int, int, int]]:
     """Elements in a line or a table that their own style hides, with a block that is kept or in a table.
 
     Each as its first such block, the block after it, and where its tags begin; 0 if its end is too far away.
     """
     until, hints = 0, blocks.hints[_HIDDEN]
-    if has_word(*views(blocks.name_words, NAMES_OF_READERS)):
-        named = [at for name in ("visuallyhidden", "screen-reader-") for at in occurrences(html, name)]
+    if named := [start for start, _ in names_of_readers(blocks, html)]:
         hints = np.append(hints, np.uint8(0))
         hints[np.searchsorted(blocks.start, named)] = 0
     for row in in_lines(
