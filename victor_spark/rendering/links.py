@@ -131,6 +131,11 @@ def is_formula(tag: str) -> bool:
     return _MAY_BE_FORMULA.search(tag) is not None and _FORMULA.search(tag) is not None
 
 
+def is_image(address: str) -> bool:
+    """Whether an address ends as that of an image file."""
+    return _IMAGE_NAME.search(address.split("?")[0]) is not None
+
+
 def image(page: "Structure", row: int) -> tuple[str, str] | None:
     """The address and the text of an image; None if it shows nothing or is a decoration."""
     s, found = page.s, dict(_ATTRIBUTE.findall(page.tag(row)))
@@ -156,8 +161,7 @@ def image(page: "Structure", row: int) -> tuple[str, str] | None:
     kind_around = s.kind.item(around)
     if kind_around == KIND["noscript"] and page.last_image >= row - 4:
         return None  # what scripts show in its place stands before it
-    path = address.split("?")[0]
-    key = path if _IMAGE_NAME.search(path) else address
+    key = address.split("?")[0] if is_image(address) else address
     if page.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
     page.shown_images[key] = page.last_image = row

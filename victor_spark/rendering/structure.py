@@ -248,6 +248,10 @@ class Structure:
         address = self.links.address(self.attribute(row, "href"))
         return -1 if address is None else self._add(address)
 
+    def leads_to_image(self, row: int) -> bool:
+        """Whether a link leads to an image: the words in it, such as "Enlarge", lie over its smaller copy."""
+        return links.is_image(self.attribute(row, "href"))
+
     def image(self, row: int) -> tuple[int, int, bool] | None:
         """An image, or the formula that it shows; None: it shows nothing."""
         if (formula := self.formula_of_image(row)) is not None:
