@@ -31,7 +31,7 @@ _WORDS: Final = {
     _FRAGMENT: "fragment",
     _CELL: "blob+code",
     _BUTTON: "button btn clipboard copybtn copy+btn copy+button",
-    _HIDDEN: "hover+info tooltiptext",
+    _HIDDEN: "hover+info tooltiptext ttname ttdeci ttdoc ttdef",
 }
 """Meanings of words in class, id and role: the element holds line numbers, or code (`_GUTTER` is less certain
 and yields to it), or lines that a style sheet makes preformatted (`_FRAGMENT`: if it has numbers, `_CELL`:
@@ -112,18 +112,17 @@ _READ: Final = (
 
 
 def _buttons(blocks: Blocks, kinds: UInt8) -> Bool:
-    """Which blocks are buttons beside code or inside it, or the name of its language before them."""
-    named = kinds & _HIDDEN > 0
-    if (kinds & _BUTTON).any():
-        inside = np.zeros(len(kinds), dtype=np.int32)
-        kernel.count_inside(*views(blocks.named_elements[NAMED_AROUND], blocks.named, inside))
-        named |= (kinds & _BUTTON > 0) & (inside == 1)
-    lengths = blocks.text_end - blocks.text_start
+    """Which blocks are hidden, or are buttons beside code or inside it or the name of its language before."""
+    inside = np.zeros(len(kinds), dtype=np.int32)
+    kernel.count_inside(*views(blocks.named_elements[NAMED_AROUND], blocks.named, inside))
+    named = (kinds & _BUTTON > 0) & (inside == 1)
+    is_short = blocks.text_end - blocks.text_start <= _LONGEST_BUTTON
+    in_prose = (blocks.containers & np.uint64(BIT["p"])) > 0  # what stands there is named there
+    is_hidden = (kinds & _HIDDEN > 0)[blocks.named] & ~in_prose
     is_button = (blocks.containers & np.uint64(BIT["button"])) > 0
-    is_button = (is_button | named[blocks.named]) & (lengths <= _LONGEST_BUTTON)
-    is_button &= (blocks.containers & np.uint64(BIT["p"])) == 0  # what stands in prose is named there
+    is_button = (is_button | named[blocks.named]) & is_short & ~in_prose
     if not is_button.any():
-        return is_button
+        return is_hidden
     code = np.append((blocks.listing > 0) & (blocks.white_space == CODE) & ~is_button, False)
     edges = np.flatnonzero(np.diff(is_button, prepend=False, append=False)).tolist()
     for first, stop in zip(edges[::2], edges[1::2], strict=True):
@@ -133,7 +132,7 @@ def _buttons(blocks: Blocks, kinds: UInt8) -> Bool:
         if is_beside and code[stop] and not code[before]:
             text = blocks.text[blocks.text_start[before] : blocks.text_end[before]]
             is_button[before] = blocks.heading_level[before] == 0 and bool(_LANGUAGE.fullmatch(text))
-    return is_button
+    return is_button | is_hidden
 
 
 def _with_gaps(blocks: Blocks, html: UInt32) -> Blocks:

@@ -1033,12 +1033,15 @@ class Walk:
             while not self.kept[other + 1]:
                 other -= 1
             many: cython.bint = self.paragraph[one] != self.paragraph[other]
-            # A link around blocks begins in each of them, also below an image of the same paragraph.
-            is_new: cython.bint = kind == at.KIND_A or self.paragraph[one] != self.number
+            after = self.after(row)
+            if kind != at.KIND_A:
+                after = min(after, row + 2)
             has_blocks: cython.bint = False
-            for i in range(row + 1, self.after(row) if kind == at.KIND_A else min(row + 2, self.after(row))):
+            for i in range(row + 1, after):
                 inner = self.kind[i]
-                has_blocks |= at.KIND_H1 <= inner <= at.KIND_BLOCK or inner == at.KIND_FIGURE
+                has_blocks |= at.KIND_H1 <= inner <= at.KIND_BLOCK
+                has_blocks |= at.KIND_FIGURE <= inner <= at.KIND_FIGCAPTION
+            is_new: cython.bint = kind == at.KIND_A or self.paragraph[one] != self.number  # or below an image
             if many or (has_blocks and (self.line < 0 or (is_new and not self.in_heading))):
                 if kind == at.KIND_A and self.depth < _MAX_FRAMES:
                     self._end_line()
