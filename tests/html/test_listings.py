@@ -217,7 +217,7 @@ STYLES = {
     "doxygen with tooltips": (
         '<div class="fragment">'
         + all_lines('<div class="line"><span class="lineno">    {n}</span>&#160;{line}</div>\n')
-        + '<div class="ttc"><div class="ttname"><a href="/f">sail</a></div><div class="ttdeci">int sail()</div>'
+        + '<div class="ttc"><div class="ttname"><a href="/f">sail</a></div><div class="ttdeci">int f()</div>'
         '<div class="ttdoc">Sails the boat to the pier at the other side of the bay.</div></div></div>'
     ),
     "coderay": (

@@ -452,8 +452,10 @@ def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> 
             "```\nf(1);\n  g();\n```",
         ),
         (
-            "<div class=fragment><div class=line><a href=/f>f</a>(1);</div>\n<div class=line>  g();</div>\n"
-            "<div class=ttc><div class=ttname><a href=/f>f</a></div><div class=ttdoc>Sails.</div></div></div>",
+            (
+                "<div class=fragment><div class=line><a href=/f>f</a>(1);</div>\n<div class=line>  g();</div>"
+                "<div class=ttc><div class=ttname><a href=/f>f</a></div><div class=ttdoc>x</div></div></div>"
+            ),
             "```\nf(1);\n  g();\n```",
         ),
         ("<p class=fragment>A step\nof slides.</p>", "A step of slides."),

@@ -250,7 +250,7 @@ class Structure:
 
     def leads_to_image(self, row: int) -> bool:
         """Whether a link leads to an image: the words in it, such as "Enlarge", lie over its smaller copy."""
-        return links.is_image(self.attribute(row, "href"))
+        return links.IMAGE_ADDRESS.match(self.attribute(row, "href")) is not None
 
     def image(self, row: int) -> tuple[int, int, bool] | None:
         """An image, or the formula that it shows; None: it shows nothing."""

@@ -498,7 +498,7 @@ class Walk:
         """Shows an image that belongs to the kept text."""
         around: Py_ssize_t = max(self._up(self.parent[row], 0), 0)
         if self.kind[around] == at.KIND_A and self.kind[max(self.parent[around], 0)] == at.KIND_FIGURE:
-            around = self.parent[around]
+            around = max(self.parent[around], 0)
         first, size = self.first[row], self.size(around)
         is_figure: cython.bint = self.kind[around] == at.KIND_FIGURE
         is_dropped: cython.bint = self._kept_size(around) == 0 and size < _LONGEST_CAPTION
@@ -510,12 +510,10 @@ class Walk:
         beside: cython.bint = self.kept[first] or self.kept[first + 1]
         if apart:
             beside = beside or self.kept[self.first[around]] or self.kept[self.last_of[around] + 1]
-        shown: cython.bint = self.kept[first] and self.kept[first + 1]
-        if not shown and self._kept_size(outer) > 0:
+        if not (self.kept[first] and self.kept[first + 1]):
             ratio = _HALF_RATIO if beside or is_figure else _APART_RATIO
-            shown = self._kept_size(outer) >= ratio * self.size(outer)
-        if not shown:
-            return
+            if not 0 < ratio * self.size(outer) <= self._kept_size(outer):
+                return
         self.flags[row] |= at.FLAG_SHOWN
         if caption:
             self.keep(around)
@@ -1032,17 +1030,11 @@ class Walk:
             other = last - 1
             while not self.kept[other + 1]:
                 other -= 1
-            many: cython.bint = self.paragraph[one] != self.paragraph[other]
-            after = self.after(row)
-            if kind != at.KIND_A:
-                after = min(after, row + 2)
-            has_blocks: cython.bint = False
-            for i in range(row + 1, after):
-                inner = self.kind[i]
-                has_blocks |= at.KIND_H1 <= inner <= at.KIND_BLOCK
-                has_blocks |= at.KIND_FIGURE <= inner <= at.KIND_FIGCAPTION
-            is_new: cython.bint = kind == at.KIND_A or self.paragraph[one] != self.number  # or below an image
-            if many or (has_blocks and (self.line < 0 or (is_new and not self.in_heading))):
+            has_blocks: cython.bint = self.paragraph[one] != self.paragraph[other]
+            if kind == at.KIND_A and not has_blocks and (self.line < 0 or not self.in_heading):
+                has_blocks = self._count(row, at.KIND_H1, at.KIND_BLOCK) > 0
+                has_blocks |= self._count(row, at.KIND_FIGURE, at.KIND_FIGCAPTION) > 0
+            if has_blocks:
                 if kind == at.KIND_A and self.depth < _MAX_FRAMES:
                     self._end_line()
                     self._push(self.stop[row], at.ROOT, 0, self.link)
