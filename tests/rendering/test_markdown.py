@@ -191,8 +191,20 @@ def test_the_heading_below_an_image_keeps_the_link_around_it(card: str) -> None:
     assert shown[1] == ("![](/p.jpg)" if card.startswith("<img") else "[![](/p.jpg)](/boat)")
 
 
-def test_bold_text_below_an_image_stays_bold() -> None:
-    assert md("<div><img src=http://a.b/p.jpg></div><b><p>Heron</p></b>").endswith("\n\n**Heron**")
+@pytest.mark.parametrize("before", ["", "<div><img src=http://a.b/p.jpg></div>"])
+def test_bold_around_one_paragraph_is_bold(before: str) -> None:
+    assert md(f"{before}<b><p>Heron</p></b>").split("\n\n")[-1] == "**Heron**"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<ul><h3>Boats</h3><li>Heron</ul>", ["- ### Boats", "- Heron"]),
+        ("<ul><a href=http://a.b/b><h3>Boats</h3></a></ul>", ["- ### [Boats](http://a.b/b)"]),
+    ],
+)
+def test_a_heading_directly_in_a_list_stays_a_heading(source: str, expected: list[str]) -> None:
+    assert md(source).split("\n") == expected
 
 
 @pytest.mark.parametrize("size", [40, 440])

@@ -895,7 +895,7 @@ class Walk:
         if (kind == at.KIND_MATH or marks & at.MARK_MATH) and self._add_math(row):
             return
         if self._is_heading(row):
-            if self.depth < _MAX_DEPTH and op != at.LIST and op != at.TABLE and op != at.ROW:
+            if self.depth < _MAX_DEPTH and op != at.TABLE and op != at.ROW:
                 self.heading = cython.cast(cython.int, row)
                 self._begin_line(at.HEADING, kind - at.KIND_H1 + 1)
                 self._push(self.stop[row], at.HEADING, self.line, self.serial)
