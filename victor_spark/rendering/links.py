@@ -57,19 +57,15 @@ class Links:
 
     def address(self, written: str) -> str | None:
         """The resolved form of an address; None for "", for a script and for a place in the page itself."""
-        if not written.isprintable():
-            written = _CONTROL.sub("", written)
-        written = written.strip()
+        written = (written if written.isprintable() else _CONTROL.sub("", written)).strip()
         if not written or written[0] == "#":
             return None
         if written.startswith(("https://", "http://")):
             return written
         if scheme := _SCHEME.match(written):
             return written if scheme[0].lower() in _ALLOWED else None
-        if written[0] == "/" and written[1:2] != "/":
-            address = self._origin + written
-        else:
-            address = _joined(self._base, written)
+        is_rooted = written[0] == "/" and written[1:2] != "/"
+        address = self._origin + written if is_rooted else _joined(self._base, written)
         if "#" in address and self._url and address.partition("#")[0] == self._url.partition("#")[0]:
             return None
         return address
@@ -118,7 +114,7 @@ _TRACKING: Final = re.compile(
 _BUTTON: Final = re.compile(
     r"\.(?:(?<=Button\.)|(?<=[_-]icon\.)|(?<=[_-]btn\.)|(?<=[_-]button\.))(?:gif|png|svg)"
 )
-_IMAGE_NAME: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORECASE)
+IMAGE_ADDRESS: Final = re.compile(r"[^?]*\.(?:jpe?g|png|gif|webp|avif|svg)(?:\?|$)", re.IGNORECASE)
 _SMALLEST: Final = 33
 _THINNEST: Final = 6
 """Pixels: images with smaller sides, or with a thinner one and no text, are icons, lines and spacers."""
@@ -156,8 +152,7 @@ def image(page: "Structure", row: int) -> tuple[str, str] | None:
     kind_around = s.kind.item(around)
     if kind_around == KIND["noscript"] and page.last_image >= row - 4:
         return None  # what scripts show in its place stands before it
-    path = address.split("?")[0]
-    key = path if _IMAGE_NAME.search(path) else address
+    key = address.split("?")[0] if IMAGE_ADDRESS.match(address) else address
     if page.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
     page.shown_images[key] = page.last_image = row
@@ -175,9 +170,8 @@ def _of_set(candidates: str) -> str:
 
 def _of_picture(page: "Structure", row: int) -> str:
     """The largest image of the `picture` around an image: canonical HTML has no `source` elements."""
-    s = page.s
-    up = int(s.parent[row])
-    if up < 0 or s.kind[up] != KIND["picture"]:
+    up = page.s.parent.item(row)
+    if up < 0 or page.s.kind[up] != KIND["picture"]:
         return ""
     number, sources = int(page.pictures.searchsorted(up)), page.links.pictures
     markup = sources[number].decode("utf-8", "replace") if number < len(sources) else ""

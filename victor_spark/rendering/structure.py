@@ -248,6 +248,10 @@ class Structure:
         address = self.links.address(self.attribute(row, "href"))
         return -1 if address is None else self._add(address)
 
+    def leads_to_image(self, row: int) -> bool:
+        """Whether a link leads to an image: the words in it, such as "Enlarge", lie over its smaller copy."""
+        return links.IMAGE_ADDRESS.match(self.attribute(row, "href")) is not None
+
     def image(self, row: int) -> tuple[int, int, bool] | None:
         """An image, or the formula that it shows; None: it shows nothing."""
         if (formula := self.formula_of_image(row)) is not None:
@@ -389,7 +393,8 @@ class Structure:
         if not white:
             if kind == KIND["pre"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:
                 return None
-            markup, n_lines = _DIV_OF_LINE.subn(r"\1\n", self.html[s.inner[row] : s.end[row]])
+            code = self.html[s.inner[row] : s.end[row]].split('<div class="ttc"', 1)[0]  # tooltips follow it
+            markup, n_lines = _DIV_OF_LINE.subn(r"\1\n", code)
             is_hidden = any(self.marks(i) & MARK["hidden"] for i in range(row, self.after(row)))
             has_lines = "\n" in markup.strip() and (n_lines or "fragment" not in self.tag(row))
             if (kind == KIND["code"] or has_lines) and not is_hidden and not _HOLDS_BLOCKS.search(markup):
