@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
+from tests.spark.crawl import Victor, rows
 from victor_spark.errors import EXIT_INCOMPLETE, EXIT_USAGE, OutputError, SpaceError
 from victor_spark.spark.failures import disk_errors
 from victor_spark.spark.files import output_errors
@@ -37,6 +39,30 @@ def test_a_disk_that_is_full_when_the_ledger_is_written_is_such_a_run_too(tmp_pa
     with expected as raised, output_errors(str(tmp_path)):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert raised.value.exit_code == EXIT_INCOMPLETE
+
+
+@pytest.mark.spark
+def test_a_damaged_file_of_pages_is_named_and_can_be_made_again(
+    spark: SparkSession, crawl: Path, tmp_path: Path, victor: Victor
+) -> None:
+    """Its size is right, so that only who reads it finds the damage: Spark, in its footer or in a column."""
+    assert spark
+    out = tmp_path / "out"
+    assert victor("clean", crawl, "--output", out).code == 0
+    page, expected = max((out / "pages").glob("*.parquet")), rows(out)
+    content = page.read_bytes()
+    n = len(content)
+    for start, end in ((n - n // 4, n - 8), (4, n // 2)):
+        page.write_bytes(content[:start] + b"\xff" * (end - start) + content[end:])
+        for command in (["dedup", out], ["export", out, tmp_path / "lines", "--to", "jsonl"]):
+            outcome = victor(*command)
+            assert outcome.code == EXIT_USAGE
+            assert outcome.lines[-1].startswith(f"victor: error: {page}: can't be read; if it is damaged, remove")
+            assert not (tmp_path / "lines").exists()
+    page.unlink()
+    assert victor("clean", crawl, "--output", out).code == 0
+    assert rows(out) == expected
+    assert victor("dedup", out).code == 0
 
 
 def test_a_disk_that_fails_otherwise_needs_a_change_by_the_user(tmp_path: Path) -> None:

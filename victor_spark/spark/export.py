@@ -239,11 +239,11 @@ def _run_on_spark(request: ExportRequest, spark: SparkSession) -> None:
         files = open_files(request.output, spark)
         check_complete(request.output)
         finished = files.read(ledger.RUN) or b""
-    with ledger.claimed(files), _errors_of_where(request.where):
-        schema, pages = _pages(spark, files, request)
-        identity = hashlib.sha256(finished).hexdigest()[:32]
-        with output_errors(request.destination):
-            _export(Export(identity, schema, request, json.loads(finished)), pages)
+        with ledger.claimed(files), _errors_of_where(request.where):
+            schema, pages = _pages(spark, files, request)
+            identity = hashlib.sha256(finished).hexdigest()[:32]
+            with output_errors(request.destination):
+                _export(Export(identity, schema, request, json.loads(finished)), pages)
 
 
 @contextmanager

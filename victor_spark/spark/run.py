@@ -68,6 +68,8 @@ def _run_on_spark(files: Files | None, this: Run) -> dict[str, Any]:
                 if finished := _finished(files, this):
                     return finished
         with disk_errors(files.location), ledger.claimed(files):
+            if finished := _finished(files, this):  # by a run that ended just now
+                return finished
             return _by_site(spark, files, this) if request.sites.by_site else _run(spark, files, this)
 
 
@@ -96,7 +98,7 @@ def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
     with output_errors(folder):  # tasks read it as they read inputs
         storage.is_directory(address(first_pass))
     scored = ledger.finished_run(first_pass, this.config, this.shards, request.options)
-    if scored is None or site_sums.scored_sizes(first_pass) is None:
+    if scored is None:
         for name in (ledger.CONFIG, ledger.PLAN, ledger.MANIFEST, ledger.LEDGER):
             files.remove(name)  # of a second pass that had other scored pages
         log("first pass: scores each page by itself")

@@ -51,12 +51,8 @@ Examples = dict[int, tuple[int, str, str, float]]
 
 def scored_sizes(files: Files) -> dict[str, int] | None:
     """All files of scored pages, with their sizes; None if the first pass is incomplete, or they are gone."""
-    run, entries = ledger.stored(files, ledger.RUN), list(ledger.entries(files))
-    there = files.below(ledger.PAGES)
-    is_complete = run is not None and len(entries) == run["n_waves"]
-    if not is_complete or not all(ledger.is_whole(entry, there) for entry in entries):
-        return None
-    return {name: size for entry in entries for name, size in entry.files.items()}
+    entries = ledger.whole(files)
+    return None if entries is None else {name: size for one in entries for name, size in one.files.items()}
 
 
 def scored_files(files: Files, sizes: Mapping[str, int]) -> pa.Table:
