@@ -24,6 +24,7 @@ from victor_spark import minhash, tables
 from victor_spark.errors import OutputError
 from victor_spark.logs import log, many
 from victor_spark.spark import ledger, waves
+from victor_spark.spark.failures import disk_errors
 from victor_spark.spark.files import (
     CloudFiles,
     Files,
@@ -76,7 +77,8 @@ def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
             check_outside(request.target, request.location)
         folder = new_folder(request.target, spark) if request.target else nullcontext(("", ""))
         watched = progress_of_group(spark.sparkContext)
-        with ledger.claimed(files), watched, folder as (draft, _), small_batches(spark, _BATCH_ROWS):
+        full = disk_errors(files.location, "repeat the command")
+        with full, ledger.claimed(files), watched, folder as (draft, _), small_batches(spark, _BATCH_ROWS):
             try:
                 files.remove(ledger.DEDUP)
                 duplicates, counts = _duplicates(pages, f"{files.location}/{ledger.DEDUP}", request)

@@ -33,6 +33,7 @@ from victor_spark.errors import OutputError, UsageError, one_line
 from victor_spark.logs import log, many
 from victor_spark.request import EXPORTS, FILE_BYTES, ExportRequest
 from victor_spark.spark import ledger, waves
+from victor_spark.spark.failures import disk_errors
 from victor_spark.spark.files import Files, check_outside, files_at, is_local, open_files, output_errors
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job
@@ -289,7 +290,8 @@ def _export(export: Export, pages: DataFrame) -> None:
     pages = waves.rebalanced(pages, request.target_file_size or FILE_BYTES, columns)
     pages = pages.sortWithinPartitions(*columns) if columns else pages
     try:
-        with progress_of_group(pages.sparkSession.sparkContext):
+        watched = progress_of_group(pages.sparkSession.sparkContext)
+        with disk_errors(request.destination, "repeat the command"), watched:
             sizes, counts = written(pages.mapInArrow(partial(write_partition, target=target), REPORT_DDL))
         sink.commit(sizes, counts.n_rows)
     except BaseException:
