@@ -1,5 +1,6 @@
 """For any earlier content of OUT, a run damages nothing and leaves no OUT that only looks complete."""
 
+import errno
 import json
 import shutil
 from collections.abc import Iterator
@@ -58,6 +59,10 @@ def test_other_inputs_are_refused(done: Path, crawl: Path, victor: Victor) -> No
     outcome = victor("clean", crawl, "--output", done)
     assert (outcome.code, len(outcome.lines)) == (2, 1)
     assert "with other inputs (1 shard, now 3 shards)" in outcome.lines[0]
+    outcome = victor("clean", crawl / "a.warc.gz", "--output", done)
+    assert (
+        "with other inputs (1 shard, now as many under other names or in another order)" in outcome.lines[0]
+    )
 
 
 def test_another_model_is_refused(done: Path, crawl: Path, victor: Victor) -> None:
@@ -172,6 +177,22 @@ def test_two_runs_at_once_the_second_refuses(done: Path, crawl: Path, victor: Vi
     assert (outcome.code, len(outcome.lines)) == (2, 1)
     assert "another run" in outcome.lines[0]
     assert tree(done) == before
+
+
+def test_pages_that_cannot_be_listed_are_not_taken_for_lost(
+    done: Path, victor: Victor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for a user without permission: `Path.rglob` passes over such a folder without an error."""
+    iterdir = Path.iterdir
+
+    def refused(path: Path) -> Iterator[Path]:
+        if path == done / "pages":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return iterdir(path)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    outcome = victor("status", done)
+    assert (outcome.code, outcome.lines) == (2, [f"victor: error: {done}/pages: Permission denied"])
 
 
 def test_a_damaged_record_of_a_run_is_one_clear_line(done: Path, crawl: Path, victor: Victor) -> None:

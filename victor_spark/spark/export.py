@@ -34,10 +34,10 @@ from victor_spark.logs import log, many
 from victor_spark.request import EXPORTS, FILE_BYTES, ExportRequest
 from victor_spark.spark import ledger, waves
 from victor_spark.spark.failures import disk_errors
-from victor_spark.spark.files import Files, check_outside, files_at, is_local, open_files, output_errors
+from victor_spark.spark.files import Files, check_outside, files_at, is_local, output_errors
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job
-from victor_spark.spark.status import check_complete
+from victor_spark.spark.status import complete_run
 from victor_spark.spark.tasks import NO_VALUE, REPORT_DDL, Target, write_partition, written
 
 _KEY: Final = "victor_spark.run"
@@ -82,9 +82,8 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
 
     def commit(sizes: Mapping[str, int], n_pages: int) -> None:
         last = {_CARD: card(export, n_pages).encode()} if request.to == "parquet" else {}
-        if not is_local(destination):
-            for name in sizes:
-                files.move(f"{draft}/{name}", name)
+        for name in () if is_local(destination) else sizes:
+            files.move(f"{draft}/{name}", name)
         for name, content in {**last, "_SUCCESS": finished}.items():
             files.write(f"{draft}/{name}" if is_local(destination) else name, content)
         if is_local(destination):
@@ -237,8 +236,7 @@ def run(request: ExportRequest) -> None:
 
 def _run_on_spark(request: ExportRequest, spark: SparkSession) -> None:
     with output_errors(request.output):
-        files = open_files(request.output, spark)
-        check_complete(request.output)
+        files = complete_run(request.output, spark)
         finished = files.read(ledger.RUN) or b""
         with ledger.claimed(files), _errors_of_where(request.where):
             schema, pages = _pages(spark, files, request)

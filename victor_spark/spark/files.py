@@ -90,6 +90,7 @@ class LocalFiles:
     def below(self, name: str) -> dict[str, int]:
         """Every file below a directory, named from there, and its size."""
         folder = self._root / name
+        self.names(name)  # OSError for a folder that can't be read, which rglob takes for an empty one
         paths = (path for path in folder.rglob("*") if path.is_file())
         return {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
 

@@ -77,13 +77,14 @@ def finished_run(
     return None if whole(files) is None else stored(files, RUN)
 
 
-def whole(files: Files) -> list[Entry] | None:
-    """The entries of a complete run; None if it is not complete, or pages are gone."""
+def whole(files: Files) -> dict[str, int] | None:
+    """The files of a complete run, with their sizes; None if it is not complete, or pages are gone."""
     if (run := stored(files, RUN)) is None:
         return None
     found, there = list(entries(files)), files.below(PAGES)
-    is_complete = len(found) == run.get("n_waves") and all(is_whole(entry, there) for entry in found)
-    return found if is_complete else None
+    if len(found) != run.get("n_waves") or not all(is_whole(entry, there) for entry in found):
+        return None
+    return {name: size for entry in found for name, size in entry.files.items()}
 
 
 def _begun(files: Files, config: Config, options: Options, first_pass: str = "") -> bool:
@@ -115,7 +116,8 @@ def _differences(old: Config, new: Config, options: Options) -> Iterator[str]:
             continue
         if key == "inputs":
             sizes = [many(shards["n_shards"], "shard") for shards in (before, now)]
-            yield f"with other inputs ({sizes[0]}, now {sizes[1]})"
+            now = sizes[1] if sizes[1] != sizes[0] else "as many under other names or in another order"
+            yield f"with other inputs ({sizes[0]}, now {now})"
         elif key == "models":
             names = sorted(name for name in before.keys() & now.keys() if before[name] != now[name])
             if names:  # which models there are follows from other options

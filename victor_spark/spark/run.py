@@ -105,7 +105,7 @@ def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
         cleaning = replace(request.cleaning, sites=None)
         passing = replace(request, rows=rows, output=folder, passing=FIRST_PASS, cleaning=cleaning)
         scored = _run(spark, first_pass, replace(this, request=passing))
-    found = site_sums.scored_sizes(first_pass) or {}
+    found = ledger.whole(first_pass) or {}
     log(f"between the passes: adding up the evidence of each site in {many(len(found), 'file')}")
     with disk_errors(first_pass.location):
         known = site_sums.gather(spark, first_pass, found, this.id, this.earlier)
