@@ -154,16 +154,19 @@ def image(page: "Structure", row: int) -> tuple[str, str] | None:
     is_in_page = written.startswith(("data:", "about:", "#"))
     if is_in_page or _PLACEHOLDER.search(written, written.rfind("/") + 1):  # scripts replace it
         written = ""
+    around = s.parent.item(row)
+    kind_around = s.kind.item(around)
     if not written or not _LAZY_FIRST.isdisjoint(found):
         stated_lazily = (unescape(found[name]) for name in _LAZY if name in found)
         lazy = next((address for address in stated_lazily if address.strip()), "")
         lazy = lazy or next((best for name in _SETS if (best := _of_set(unescape(found.get(name, ""))))), "")
-        written = lazy or _of_picture(page, row) or written
+        if not lazy and kind_around == KIND["picture"]:
+            number = int(page.pictures.searchsorted(around))
+            lazy = "".join(page.links.pictures[number : number + 1])
+        written = lazy or written
     address = page.links.address(written) if written else None
     if address is None:
         return None
-    around = s.parent.item(row)
-    kind_around = s.kind.item(around)
     if kind_around == KIND["noscript"] and page.last_image >= row - 4:
         return None  # what scripts show in its place stands before it
     path = address.split("?")[0]
@@ -185,16 +188,6 @@ def _of_set(candidates: str) -> str:
         if address[:5] != "data:" and (size or not more.strip())
     ]
     return max(found, key=lambda one: one[0], default=(0, ""))[1]
-
-
-def _of_picture(page: "Structure", row: int) -> str:
-    """The largest image of the `picture` around an image."""
-    s = page.s
-    up = int(s.parent[row])
-    if up < 0 or s.kind[up] != KIND["picture"]:
-        return ""
-    number, pictures = int(page.pictures.searchsorted(up)), page.links.pictures
-    return pictures[number] if number < len(pictures) else ""
 
 
 _LANGUAGE: Final = re.compile(

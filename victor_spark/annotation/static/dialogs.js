@@ -37,7 +37,7 @@ export function askName({ session, known, join, canCancel }) {
     h("div", { class: "ends" }, canCancel ? h("button", { type: "button", class: "quiet", onclick: () => dialog.close("") }, "Cancel") : null,
       h("button", { class: "primary" }, "Begin")),
   );
-  const dialog = h("dialog", { class: "dialog small", "aria-labelledby": "name" }, form);
+  const dialog = h("dialog", { class: "dialog small", "aria-label": "Who annotates?" }, form);
   if (!canCancel) dialog.addEventListener("cancel", (event) => event.preventDefault());
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
