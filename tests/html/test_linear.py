@@ -133,6 +133,11 @@ def test_quotes_in_quotes_all_have_their_marks() -> None:
     assert page.text.count("“") == page.text.count("‘") == page.text.count("”") == page.text.count("’") == 400_000
 
 
+def test_items_by_role_in_each_other() -> None:
+    page = document("<div role=listitem>" * 200_000 + "The ferry" + "<div role=listitem>x" * 200_000)
+    assert page.render("markdown").endswith("x")
+
+
 def test_all_paragraphs_of_a_division_are_in_tei() -> None:
     page = document("<p>The ferry is back in the harbour.</p>" * 400_000)
     assert page.render("tei").count("<p>The ferry") == 400_000
