@@ -6,7 +6,7 @@ from functools import cached_property
 from html import unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from victor_html.elements import ELEMENTS
 from victor_spark.blocks import UInt8
@@ -52,11 +52,7 @@ class Links:
     @cached_property
     def _origin(self) -> str:
         """Scheme and host of the base."""
-        try:
-            parts = urlsplit(self._base)
-        except ValueError:
-            return ""
-        return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+        return _joined(self._base, "/")[:-1]
 
     def address(self, written: str) -> str | None:
         """The resolved form of an address; None for "", for a script and for a place in the page itself."""
