@@ -32,12 +32,12 @@ def test_what_the_page_hides_can_be_seen_and_asked_about(browser: Browser, tmp_p
 
 FORGED = (
     "<title>Ferry</title><body id=victor-why><main><h1 id=victor-bar class=victor-here>The ferry is back</h1>"
-    '<p id=victor-blocks>[{"label": "text", "role": "&lt;img src=x onerror=tricked=1&gt;", "p": [0, 0.5, 0.5]}]'
-    "<p>She left the harbour on Monday with forty passengers and a goat, after three weeks in dry dock.</main>"
+    '<p id=victor-blocks>[{"label": "text", "role": "&lt;img src onerror=tricked=1&gt;", "p": [0, 0.5, 0.5]}]'
+    "<p>She left the harbour on Monday with forty passengers and a goat, after three weeks at dock.</main>"
 )
 
 
-def test_a_page_with_our_ids_neither_forges_reasons_nor_runs_scripts(browser: Browser, tmp_path: Path) -> None:
+def test_a_page_with_our_ids_forges_no_reasons_and_runs_no_script(browser: Browser, tmp_path: Path) -> None:
     """The second time, its markup is in the file as it is; then the policy alone stops it."""
     (tmp_path / "page.html").write_text(FORGED, encoding="utf-8")
     why = tmp_path / "why.html"

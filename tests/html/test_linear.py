@@ -130,7 +130,7 @@ def test_many_elements_to_which_browsers_add_something(unit: str, shown: str) ->
 
 def test_quotes_in_quotes_all_have_their_marks() -> None:
     page = document("<p>" + "<q>x" * 600_000 + "</p><p>" + "<q>" * 200_000 + "y" + "</q>" * 200_000)
-    assert page.text.count("“") == page.text.count("‘") == page.text.count("”") == page.text.count("’") == 400_000
+    assert [page.text.count(mark) for mark in "“‘”’"] == [400_000] * 4
 
 
 def test_items_by_role_in_each_other() -> None:
@@ -145,7 +145,7 @@ def test_all_paragraphs_of_a_division_are_in_tei() -> None:
 
 def test_an_image_among_many_candidates() -> None:
     spaces, word, digits = " " * 1_000_000, "x" * 1_000_000, "1" * 1_000_000
-    for stated in (f"/a{spaces}b", f"{word} {word} c", f"/a {digits} b", "a," * 500_000 + " b", f"/a{spaces}"):
+    for stated in (f"/a{spaces}b", f"{word} {word} c", f"/a {digits} b", "a," * 500_000 + " b"):
         page = document(f"<p>The ferry</p><img alt=sea srcset='{stated}, /c.png 2x'>", ())
         assert page.render("markdown") == "The ferry\n\n![sea](/c.png)"
 
