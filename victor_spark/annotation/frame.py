@@ -56,7 +56,7 @@ MAX_CSS: Final = 1 << 20
 
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _IMPORT: Final = re.compile(r"@(?:import|charset|namespace)\b[^;{}]*;?", re.IGNORECASE)
-_ADDRESS: Final = re.compile(r"""\b(?:url|src)\(\s*(?:"[^"\n]*"|'[^'\n]*'|[^)"']*)\s*\)""", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"""\b(?:url|src)\(\s*+(?:"[^"\n]*"|'[^'\n]*'|[^()"']*+)\s*+\)""", re.IGNORECASE)
 _LOADS: Final = re.compile(r"(?i)\b(url|src|image|image-set|cross-fade|element|paint|expression)\s*\(")
 _OVERLAY: Final = re.compile(r"(\bposition\s*:\s*)(?:fixed|-webkit-sticky|sticky)\b", re.IGNORECASE)
 
