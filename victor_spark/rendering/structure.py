@@ -79,7 +79,7 @@ _NAMES_OF_TABLES: Final = _NAMES_OF_ROLES[:3]
 NAMES_OF_TEXT: Final = np.concatenate([_NAMES_OF_ROLES, NAMES_OF_READERS])
 """Those that plain text depends on."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
-_NOT_IN_ITEMS: Final = frozenset(KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split())
+_NOT_IN_ITEMS: Final = np.array([KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()])
 _MOST_OF_TOOL_BAR: Final = 40
 """The most elements of a listing before those of its code."""
 _NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)]")
@@ -150,13 +150,15 @@ class Structure:
         self.block_text, self.keeps_marked = walk.block_text, walk.keeps_marked
         elements, rows = walk.scan()
         self.s = Elements(*elements)
-        self._find_roles(rows)
+        if rows:
+            self._find_roles(rows)
         self._walk.count()
 
     def _find_roles(self, rows: list[int]) -> None:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
-        has_roles = rows and has_word(*views(self.blocks.name_words, _NAMES_OF_ROLES))
+        barred = np.flatnonzero(np.isin(s.kind, _NOT_IN_ITEMS))
+        has_roles = has_word(*views(self.blocks.name_words, _NAMES_OF_ROLES))
         for row in rows:
             tag = self.tag(row)
             name = self.attribute(row, "role") if has_roles else ""
@@ -164,8 +166,8 @@ class Structure:
             if kind and tag.startswith(_WITHOUT_KIND):
                 if name == "heading":
                     kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
-                inside = s.kind[row + 1 : self.after(row)]
-                if kind != KIND["li"] or _NOT_IN_ITEMS.isdisjoint(inside.tolist()):
+                first, last = barred.searchsorted((row + 1, self.after(row)))
+                if kind != KIND["li"] or first == last:
                     s.kind[row] = kind
 
     @cached_property
