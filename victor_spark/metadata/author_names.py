@@ -93,7 +93,7 @@ def _apart(value: str, handles: bool) -> tuple[str, ...]:
         name = "" if _LABEL.search(name) else name.strip(_AROUND)
         while (begin := _introduction().match(name)) is not None:
             name = name[begin.end() :].strip(_AROUND)
-        name = _REPORTER.sub("", name)
+        name = name if name.isascii() else pattern_of("reporter").sub("", name)
         role = pattern_of("role").search(name)
         if role is not None and len(name.split()) > 3 and is_full(name[: role.start()]):
             name = name[: role.start()]
@@ -131,9 +131,6 @@ _WORD: Final = r"(?![a-z\d])\w[\w.'’-]*"
 _FULL: Final = re.compile(
     rf"(?!(?i:the|my|your|our|an?)\b){_WORD}"
     rf"(?: (?:{_WORD}|d[aeiou]s?|del|of|la|van|von|der|den|bin|al|el|ter|[ye])){{0,3}} {_WORD}"
-)
-_REPORTER: Final = re.compile(
-    r"\s*(?:(?<=\s)[가-힣]*기자|기자|특파원)\Z|\A[记記]者(?=[一-鿿]{2,3}\Z)|\S*報導\Z"
 )
 _TWICE: Final = re.compile(r"\A(\S+ \S+|(?![A-Z][a-z]+ )\S+) \1\Z")
 _LABEL: Final = re.compile(r"[:：]\s*\Z")

@@ -31,8 +31,8 @@ def iso(text: str, *, month_first: bool = False) -> str | None:
             first, second = second, first
         if day := _day(year, second, first):
             return day
-    if (found := _SECONDS.fullmatch(text.strip())) is not None:
-        stamp = datetime.fromtimestamp(int(found[1]), UTC)
+    if (seconds := _SECONDS.fullmatch(text.strip())) is not None:
+        stamp = datetime.fromtimestamp(int(seconds[1]), UTC)
         return stamp.isoformat() if FIRST_YEAR <= stamp.year <= LAST_YEAR else None
     return _with_month(text)
 

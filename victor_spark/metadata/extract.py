@@ -220,9 +220,9 @@ def _without_employer(page: Statements, name: str) -> str:
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
-        found = author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
-        is_exact = found and page.states_thread and where.startswith("json-ld")
-        yield where, tuple(texts[: author_names.MAX_AUTHORS]) if is_exact else found
+        names = author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
+        is_exact = names and page.states_thread and where.startswith("json-ld")
+        yield where, tuple(texts[: author_names.MAX_AUTHORS]) if is_exact else names
     users = (evidence.USER,) if page.states_thread else ()
     yield from _marked_authors(page, (*users, evidence.ITEM, evidence.RELATION))
     for pattern in evidence.BYLINES:
@@ -324,11 +324,11 @@ def _dates(page: Statements) -> Candidates[str]:
 
 def _published(page: Statements) -> Candidates[str]:
     """The day that the page states, but a different one that it shows beside its heading precedes it."""
-    stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
-    stated.append(page.of_works("datePosted"))
+    stated = [page.of_works("datePublished"), page.meta("published")]
+    stated += map(page.of_works, ("dateCreated", "datePosted", "uploadDate"))
     created = filter(lambda one: one[0].startswith("time datecreated"), page.evidence.times)
     items = page.marked(evidence.DATE_ITEM, _LONGEST_NAME)
-    for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
+    for where, day in _days(page, chain(*stated, created, items)):
         # Earlier days beside a heading are rather those that the text is about.
         shown = [one for one in _days(page, _of_dates(_beside(page))) if one[1] >= "2000"]
         if not any(_agree(own, day) for _, own in shown):
@@ -336,12 +336,9 @@ def _published(page: Statements) -> Candidates[str]:
         yield where, day
     if page.url and (in_address := dates.in_address(page.url)):
         yield "address", in_address
-    if not page.works or not page.works[0][0].startswith(_OF_OTHER_DATES):
+    works_of_other_days = ("json-ld Product", "json-ld Event")  # those of reviews, and of the event
+    if not page.works or not page.works[0][0].startswith(works_of_other_days):
         yield from _days(page, _visible_dates(page))
-
-
-_OF_OTHER_DATES: Final = ("json-ld Product", "json-ld Event")
-"""Works beside which the days of reviews, or of the event, are shown."""
 
 
 def _agree(shown: str, stated: str) -> bool:
@@ -381,21 +378,18 @@ def _beside(page: Statements) -> list[str]:
 
 def _parts(line: str) -> list[str]:
     """The line, or its parts with the days of publication and of a change, if it states both."""
-    years = [year.span() for year in _YEAR.finditer(line)]
-    between = slice(years[0][1], years[1][0]) if len(years) == 2 else slice(0)
-    change = pattern_of("updated").search(line, between.start or 0, between.stop)
-    later = _LATER.match(line) if change is None and _updated().search(line.casefold()) else None
-    cut = change.start() if change is not None else later.end() if later is not None else 0
-    parts = [line[:cut], line[cut:]]
-    return parts if all(map(dates.iso, parts)) else [line]
+    years = [*_YEAR.finditer(line)]
+    if len(years) == 2:
+        for name in ("updated", "published"):
+            if second := pattern_of(name).search(line, years[0].end(), years[1].start()):
+                return [line[: second.start()], line[second.start() :]]
+    return [line]
 
 
 _YEAR: Final = re.compile(r"\d{4}")
 
 
 _MAX_LABEL_WORDS: Final = 3
-_LATER: Final = re.compile(r".*\d.*?(?=(?:publi|posted|veröff|опубл)\D{1,30}.*\d{4})", re.IGNORECASE)
-"""A change that stands before the day of publication."""
 
 
 _of_user: Final = partial(pattern_of, "users", r"\W*(?:\S+\s+){0,2}?")
@@ -428,7 +422,7 @@ _PUBLISHED: Final = re.compile("publish|entry-date|created")
 
 
 def _modified(page: Statements) -> Candidates[str]:
-    """The day of the last change that the page states; or else the one that it shows, if nothing is earlier."""
+    """The day of the last change that the page states, or else the one that it shows."""
     yield from _days(page, chain(page.of_works("dateModified"), page.meta("modified")))
     shown = [*_days(page, _changes(page))] if not page.is_thread else []
     published = next(_published(page), ("", ""))[1] if shown else ""
@@ -462,11 +456,13 @@ def _each(values: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, words)))[:MAX_TAGS]
 
 
-def _licenses(page: Statements) -> Candidates[str]:
-    """The license that links in the text lead to, if it is one."""
+def _licenses(page: Statements) -> Candidates[str | None]:
+    yield from page.addresses(page.linked("license"))
+    yield from page.of_works("license", "url")
     addresses = {address for _, address, _ in page.evidence.related.get("license", ())}
     if len(addresses) == 1:
         yield from page.addresses(("rel=license", address) for address in addresses)
+    yield from page.meta("license")
 
 
 _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
@@ -486,8 +482,6 @@ _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
         (one for one in page.meta("language") if pattern_of("language_tags").match(one[1])),
         page.of_works("inLanguage"),
     ),
-    "license": lambda page: chain(
-        page.addresses(page.linked("license")), page.of_works("license", "url"), _licenses(page), page.meta("license")
-    ),
+    "license": _licenses,
 }
 """The candidates for each field of Metadata: a new field is an entry here, and one there."""
