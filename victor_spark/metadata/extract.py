@@ -422,23 +422,19 @@ _PUBLISHED: Final = re.compile("publish|entry-date|created")
 
 
 def _modified(page: Statements) -> Candidates[str]:
-    """The day of the last change that the page states, or else the one that it shows."""
+    """The day of the last change: as stated, or else as shown by a text that is no thread of posts."""
     yield from _days(page, chain(page.of_works("dateModified"), page.meta("modified")))
-    shown = [*_days(page, _changes(page))] if not page.is_thread else []
-    published = next(_published(page), ("", ""))[1] if shown else ""
-    yield from (one for one in shown if one[1][:10] >= published[:10])
-
-
-def _changes(page: Statements) -> Candidates[str]:
-    """Times that are marked as those of changes; and what follows such a word beside the heading."""
-    yield from (time for time in page.evidence.times if _updated().search(time[0]))
+    marked = [time for time in page.evidence.times if _updated().search(time[0])]
     below, above = page.around
     for before, line in pairwise(["", *below, "", *above]):
         if _YEAR.search(line, 0, _LONGEST_LINE) is not None:
             is_label = not _DIGIT.search(before) and len(before.split()) <= _MAX_LABEL_WORDS
             text = f"{before} {line}" if is_label else line
             if (change := pattern_of("updated").search(text, 0, _LONGEST_LINE)) is not None:
-                yield "text by h1", text[change.start() :][:_LONGEST_DATE]
+                marked.append(("text by h1", text[change.start() :][:_LONGEST_DATE]))
+    if marked and not page.is_thread:
+        published = next(_published(page), ("", ""))[1]
+        yield from (one for one in _days(page, iter(marked)) if one[1][:10] >= published[:10])
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
