@@ -1113,6 +1113,7 @@ def test_a_time_element_adds_the_time_to_the_day_of_the_address_or_a_line(mark: 
     found = page(body=f"<h1>Tides</h1>{change}{time}")
     assert (found.date, found.sources["date"][:4]) == ("2024-05-03T07:30:00+02:00", "time")
     assert page(body=f"<h1>Tides</h1>{time}{time.replace('07:30', '09:30')}").date == "2024-05-03"
+    assert page(body=f"<h1>Tides</h1>{time.replace('07:30', '00:00')}").date == "2024-05-03"
 
 
 def test_how_long_the_name_of_a_month_is_does_not_decide_between_dates() -> None:

@@ -316,7 +316,7 @@ def _dates(page: Statements) -> Candidates[str]:
         times = (time for time in page.evidence.times if not _updated().search(time[0]))
         same = [time for time in _days(page, times) if time[1].startswith(f"{day}T")]
         same = [time for time in same if _PUBLISHED.search(time[0])] or same
-        if len({time for _, time in same}) == 1:
+        if len({time for _, time in same}) == 1 and "T00:00:00" not in same[0][1]:
             yield same[0]
         yield where, day
     yield from _modified(page)
