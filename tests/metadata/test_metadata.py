@@ -1176,3 +1176,10 @@ def test_links_in_the_text_state_tags_where_the_head_does_not(quote: str) -> Non
     found = page(body=f"<h1>Tides</h1>{links}{other}")
     assert (found.tags, found.sources["tags"]) == (("fog", "sea"), "rel=tag")
     assert page("<meta name=keywords content=tide>", links).tags == ("tide",)
+
+
+@pytest.mark.parametrize("before", ["", f"/* {'x' * 480} */ if (tide > 2) "])
+def test_a_script_just_above_the_heading_shows_no_date(before: str) -> None:
+    script = f"<script>{before}var day = '2023-01-05'\n</script>"
+    assert metadata(f"{script}<p>3 May 2024</p><h1>Tides</h1>".encode()).date == "2024-05-03"
+    assert metadata(f"{script}<h1>Tides</h1>".encode()).date is None

@@ -103,7 +103,9 @@ class Evidence:
             below = self._markup[end : end + _BELOW]
             if (behind := below.lower().find(b"</h1")) >= 0:
                 below = below[behind + 5 :]
-            return _lines(below, _MAX_BELOW), _lines(above[above.find(b">") + 1 :])
+            above = above[above.find(b">") + 1 :]
+            inside, tag, rest = above.partition(b"</script")  # of a script that begins further above
+            return _lines(below, _MAX_BELOW), _lines(above if b"<script" in inside or not tag else tag + rest)
         return [], []
 
     @cached_property
