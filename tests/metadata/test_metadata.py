@@ -1106,16 +1106,6 @@ def test_edits_of_posts_are_no_changes_of_a_thread() -> None:
     assert page(body=f"<h1>Tides</h1><p>3 May 2024</p>{users}{edit}").date_modified is None
 
 
-@pytest.mark.parametrize("mark", ["", "itemprop=datePublished", "class='entry-date published'"])
-def test_a_time_element_adds_the_time_to_the_day_of_the_address_or_a_line(mark: str) -> None:
-    time = f"<time {mark} datetime=2024-05-03T07:30:00+02:00>3 May 2024</time>"
-    change = "<time itemprop=dateModified datetime=2024-05-03T11:00:00+02:00></time>"
-    found = page(body=f"<h1>Tides</h1>{change}{time}")
-    assert (found.date, found.sources["date"][:4]) == ("2024-05-03T07:30:00+02:00", "time")
-    assert page(body=f"<h1>Tides</h1>{time}{time.replace('07:30', '09:30')}").date == "2024-05-03"
-    assert page(body=f"<h1>Tides</h1>{time.replace('07:30', '00:00')}").date == "2024-05-03"
-
-
 def test_how_long_the_name_of_a_month_is_does_not_decide_between_dates() -> None:
     body = "<p>November 14, 2023</p><p>Locks have gates.</p><p>Ben on May 2, 2024</p>"
     assert metadata(f"<h1>Locks</h1>{body}".encode()).date == "2023-11-14"
@@ -1167,15 +1157,6 @@ def test_the_license_is_where_the_link_in_the_text_leads_unless_it_is_that_of_a_
     assert page(body=f"{link}{link.replace('by', 'by-nc')}").license is None
     rights = "<meta name=DC.Rights content='(c) Harbour News'>"
     assert page(rights, link).license == "https://cc.example/by/4.0/"
-
-
-@pytest.mark.parametrize("quote", ["", "'", '"'])
-def test_links_in_the_text_state_tags_where_the_head_does_not(quote: str) -> None:
-    links = "".join(f"<a href=/t rel={quote}tag{quote} >{name}</a> " for name in ("fog", "sea"))
-    other = f"{'x' * 2000}<a rel=tag href=/t>nets</a>"
-    found = page(body=f"<h1>Tides</h1>{links}{other}")
-    assert (found.tags, found.sources["tags"]) == (("fog", "sea"), "rel=tag")
-    assert page("<meta name=keywords content=tide>", links).tags == ("tide",)
 
 
 @pytest.mark.parametrize("before", ["", f"/* {'x' * 480} */ if (tide > 2) "])

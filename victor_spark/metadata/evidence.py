@@ -197,19 +197,19 @@ class Evidence:
         names = _ITEM_NAME.findall(inside) if of_item else []
         return [line for _, text in names for line in _lines(text)] or _lines(inside)
 
-    @cached_property
-    def related(self) -> dict[str, list[tuple[int, str, str]]]:
-        """Links in the text, outside figures, by their `rel`: where they begin, their addresses and texts."""
-        found: dict[str, list[tuple[int, str, str]]] = {}
-        for match in islice(_RELATED.finditer(self._markup), MAX_LINKS):
+    @property
+    def licenses(self) -> set[str]:
+        """The address of the links with rel=license outside figures; no address, if they lead to several."""
+        found = set()
+        for match in islice(re.finditer(b"license", self._markup), MAX_LINKS):
             start = self._markup.rfind(b"<", 0, match.start())
-            end = self._markup.find(b">", match.end() - 1) + 1
-            before = self._markup[max(start - _BELOW, 0) : start]
+            end = self._markup.find(b">", match.end()) + 1
+            before = self._markup[max(start - _BELOW, 0) : max(start, 0)]
             in_figure = before.rfind(b"<figure") > before.rfind(b"</figure")
-            if self._markup[start : start + 2].lower() == b"<a" and end and not in_figure:
-                address = self._attributes(start, end).get("href", "")
-                found.setdefault(match[1].decode(), []).append((start, address, self._text(start, end)))
-        return found
+            attributes = self._attributes(start, end) if self._markup[start : start + 3] == b"<a " else {}
+            if "license" in attributes.get("rel", "").split() and not in_figure:
+                found.add(attributes.get("href", ""))
+        return found if len(found) == 1 else set()
 
     def stated(self, one: Marked) -> list[str]:
         """The value that an element states in an attribute, or else the lines of its text."""
@@ -219,7 +219,7 @@ class Evidence:
             if self._markup[one.start : one.start + 5] == b"<abbr":  # of a microformat
                 value = value or attributes.get("title")
             of_item = one.mark.startswith("itemprop")
-            lines = [value] if value else self._lines(one.start, one.end, of_item=of_item)
+            lines = [" ".join(value.split())] if value else self._lines(one.start, one.end, of_item=of_item)
             if not lines and (inside := _MICRODATA.match(self._markup, one.end, one.end + _WINDOW)):
                 lines = [_value(inside[1])]
             self._read[one.start] = lines
@@ -292,7 +292,6 @@ _MICRODATA: Final = re.compile(
 """The name in the first element inside another one."""
 _ITEM_NAME: Final = re.compile(rb"""(?s)<(\w+)\b[^<>]*\sitemprop=["']?name\b[^<>]*>(.*?)</\1\b""")
 """An element with the name in microdata, and what is in it."""
-_RELATED: Final = re.compile(rb"""rel=["']?(tag|license)["'\s>]""")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = r"<(?:(?:script|style|svg)\b(?s:.*?)</(?:script|style|svg)|!--(?s:.*?)--)(?:>|\Z)"
 _INLINE: Final = (

@@ -310,18 +310,6 @@ _LONGEST_BYLINE: Final = 120
 _MAX_IN_BYLINE: Final = 5
 
 
-def _dates(page: Statements) -> Candidates[str]:
-    """The day of publication, with the time of that day if an element states one; or else of a change."""
-    for where, day in _published(page):
-        times = (time for time in page.evidence.times if not _updated().search(time[0]))
-        same = [time for time in _days(page, times) if time[1].startswith(f"{day}T")]
-        same = [time for time in same if _PUBLISHED.search(time[0])] or same
-        if len({time for _, time in same}) == 1 and "T00:00:00" not in same[0][1]:
-            yield same[0]
-        yield where, day
-    yield from _modified(page)
-
-
 def _published(page: Statements) -> Candidates[str]:
     """The day that the page states, but a different one that it shows beside its heading precedes it."""
     stated = [page.of_works("datePublished"), page.meta("published")]
@@ -351,28 +339,29 @@ def _agree(shown: str, stated: str) -> bool:
 _OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
 
 
-def _of_dates(lines: list[str]) -> Candidates[str]:
+def _of_dates(lines: Iterable[str]) -> Candidates[str]:
     """Those of the lines beside the heading with a date and little more, except dates of changes."""
     for line in sorted(lines, key=lambda line: sum(map(str.isalpha, _WORD.findall(line))) > _WORDS_OF_DATE):
         if len(line) <= _LONGEST_DATE and not _updated().search(line.casefold()):
             yield "text by h1", line
 
 
-def _beside(page: Statements) -> list[str]:
-    """The lines with a digit beside the heading, those below it first, without dates about a user.
+def _beside(page: Statements) -> dict[str, str]:
+    """The lines with a digit beside the heading, those below it first, and the label of each, or "".
 
-    A short line without a digit is the label of the line below it.
+    A short line without a digit is the label of the line below it. Dates about a user are left out.
     """
     below, above = page.around
     n_near = sum(start <= _MAX_BELOW_HEADING for start in accumulate(map(len, below), initial=0))
     near = ["", *below[:n_near]]
-    found = []
+    found: dict[str, str] = {}
     for before, line in (*pairwise(near), *reversed([*pairwise(["", *above])])):
         if not _DIGIT.search(line):
             continue
         label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
         if not _of_user().match(label) and not _of_user().match(line):
-            found += [_IN_BRACKETS.sub("", part) for part in _parts(line[:_LONGEST_LINE])]
+            for part in _parts(line[:_LONGEST_LINE]):
+                found.setdefault(_IN_BRACKETS.sub("", part), label)
     return found
 
 
@@ -387,8 +376,6 @@ def _parts(line: str) -> list[str]:
 
 
 _YEAR: Final = re.compile(r"\d{4}")
-
-
 _MAX_LABEL_WORDS: Final = 3
 
 
@@ -424,26 +411,19 @@ _PUBLISHED: Final = re.compile("publish|entry-date|created")
 def _modified(page: Statements) -> Candidates[str]:
     """The day of the last change: as stated, or else as shown by a text that is no thread of posts."""
     yield from _days(page, chain(page.of_works("dateModified"), page.meta("modified")))
-    marked = [time for time in page.evidence.times if _updated().search(time[0])]
-    below, above = page.around
-    for before, line in pairwise(["", *below, "", *above]):
-        if _YEAR.search(line, 0, _LONGEST_LINE) is not None:
-            is_label = not _DIGIT.search(before) and len(before.split()) <= _MAX_LABEL_WORDS
-            text = f"{before} {line}" if is_label else line
-            if (change := pattern_of("updated").search(text, 0, _LONGEST_LINE)) is not None:
-                marked.append(("text by h1", text[change.start() :][:_LONGEST_DATE]))
-    if marked and not page.is_thread:
+    changes = [time for time in page.evidence.times if _updated().search(time[0])]
+    for line, label in _beside(page).items():
+        if _updated().search(f"{label} {line}".casefold()):
+            changes.append(("text by h1", line))
+    if changes and not page.is_thread:
         published = next(_published(page), ("", ""))[1]
-        yield from (one for one in _days(page, iter(marked)) if one[1][:10] >= published[:10])
+        yield from (change for change in _days(page, iter(changes)) if change[1][:10] >= published[:10])
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
     for name, values in page.named("tags"):
         yield f"meta {name}", _each(values)
     yield "json-ld keywords", _each(value for _, value in page.of_works("keywords"))
-    links = page.evidence.related.get("tag", [])
-    far = (i for i, (one, two) in enumerate(pairwise(links), 1) if two[0] - one[0] > _MAX_GAP_OF_AUTHORS)
-    yield "rel=tag", _each(text for *_, text in links[: next(far, None)])
 
 
 def _each(values: Any) -> tuple[str, ...]:
@@ -452,19 +432,10 @@ def _each(values: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, words)))[:MAX_TAGS]
 
 
-def _licenses(page: Statements) -> Candidates[str | None]:
-    yield from page.addresses(page.linked("license"))
-    yield from page.of_works("license", "url")
-    addresses = {address for _, address, _ in page.evidence.related.get("license", ())}
-    if len(addresses) == 1:
-        yield from page.addresses(("rel=license", address) for address in addresses)
-    yield from page.meta("license")
-
-
 _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
     "title": _titles,
     "authors": _authors,
-    "date": _dates,
+    "date": lambda page: chain(_published(page), _modified(page)),
     "date_modified": _modified,
     "site_name": Statements.site_names,
     "description": lambda page: chain(page.meta("description"), page.of_works("description")),
@@ -478,6 +449,11 @@ _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
         (one for one in page.meta("language") if pattern_of("language_tags").match(one[1])),
         page.of_works("inLanguage"),
     ),
-    "license": _licenses,
+    "license": lambda page: chain(
+        page.addresses(page.linked("license")),
+        page.of_works("license", "url"),
+        page.addresses(("rel=license", address) for address in page.evidence.licenses),
+        page.meta("license"),
+    ),
 }
 """The candidates for each field of Metadata: a new field is an entry here, and one there."""
