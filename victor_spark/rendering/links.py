@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from html import unescape
 from itertools import pairwise
@@ -43,16 +44,14 @@ class Links:
     def _base(self) -> str:
         """The address that relative ones are relative to; "" where the page's is unknown."""
         if found := _BASE.search(self._source_with("base")[:100_000]):
-            return _joined(self._url, unescape(found[1].decode("utf-8", "replace")))
+            with suppress(ValueError):  # an invalid base is ignored, as in browsers
+                return urljoin(self._url, unescape(found[1].decode("utf-8", "replace")))
         return self._url
 
     @cached_property
     def _origin(self) -> str:
-        """Scheme and host of the base."""
-        try:
-            parts = urlsplit(self._base)
-        except ValueError:
-            return ""
+        """Scheme and host of the base; ValueError if it is invalid."""
+        parts = urlsplit(self._base)
         return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
 
     def address(self, written: str) -> str | None:
@@ -66,10 +65,11 @@ class Links:
             return written
         if scheme := _SCHEME.match(written):
             return written if scheme[0].lower() in _ALLOWED else None
-        if written[0] == "/" and written[1:2] != "/":
-            address = self._origin + written
-        else:
-            address = _joined(self._base, written)
+        is_path = written[0] == "/" and written[1:2] != "/"
+        try:
+            address = self._origin + written if is_path else urljoin(self._base, written)
+        except ValueError:  # an invalid address stays as it is
+            return written
         if "#" in address and self._url and address.partition("#")[0] == self._url.partition("#")[0]:
             return None
         return address
@@ -84,14 +84,6 @@ class Links:
             end = lower.find(b"</picture", at, after)
             found.append(source[at : end if end >= 0 else after])
         return found
-
-
-def _joined(base: str, written: str) -> str:
-    """An address relative to another; unchanged if one of them is invalid."""
-    try:
-        return urljoin(base, written) if base else written
-    except ValueError:
-        return written
 
 
 _FORMULA: Final = re.compile(
