@@ -1,6 +1,7 @@
 """A step that fails, hangs or crashes in a child process is reported by name; all other steps are done."""
 
 import multiprocessing
+from functools import partial
 
 import pytest
 
@@ -32,6 +33,13 @@ def test_no_tasks_give_no_results_and_start_nothing() -> None:
 def test_children_that_cannot_begin_raise_the_reason() -> None:
     with pytest.raises(ValueError, match="no tools here"):
         list(contained.results(["fine"], chores.work(chores.make_nothing), n_jobs=1))
+
+
+def test_children_that_end_before_they_begin_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with more to send than fits into the pipe to a child that does not read."""
+    monkeypatch.setattr(contained, "_serve", chores.end_at_once)
+    with pytest.raises(RuntimeError, match="ended with exit code 3 before it was ready"):
+        list(contained.results(["fine"], chores.work(partial(print, "x" * (1 << 20))), n_jobs=1))
 
 
 def test_children_end_when_their_results_are_no_longer_read() -> None:

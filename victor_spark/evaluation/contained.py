@@ -71,9 +71,11 @@ class _Child(Generic[T, R]):
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, self._work.make), daemon=True)
-        self._process.start()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()  # with few bytes: it would wait for ever for a child that ends without reading
         theirs.close()
+        with contextlib.suppress(OSError):  # noticed when the answer is read
+            self.connection.send(self._work.make)
         self._is_ready = False
 
     def go_on(self) -> None:
@@ -84,7 +86,9 @@ class _Child(Generic[T, R]):
             try:
                 broken = self.connection.recv()
             except (EOFError, OSError):
-                raise RuntimeError("a child process ended before it was ready") from None
+                self._process.join()
+                ending = _ending(self._process.exitcode)
+                raise RuntimeError(f"a child process ended with {ending} before it was ready") from None
             if broken is not None:
                 raise broken
             self._is_ready = True
@@ -117,12 +121,12 @@ class _Child(Generic[T, R]):
         self._process.join()
 
 
-def _serve(connection: Connection, make: Callable[[], Callable[[Any, int], Iterator[Any]]]) -> None:
+def _serve(connection: Connection) -> None:
     """The loop of a child: receives tasks, sends their results one by one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its children
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
-            run = make()
+            run: Callable[[Any, int], Iterator[Any]] = connection.recv()()
         except Exception as error:  # noqa: BLE001 - raised again in the parent
             connection.send(error)
             return
