@@ -1,6 +1,7 @@
 """Work for child processes of tests: they import it by name."""
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
@@ -30,6 +31,8 @@ def chores(task: str, first: int) -> Iterator[str]:
             raise ValueError("dropped it")
         if task == f"die at {step}":
             os._exit(7)
+        if task == f"kill at {step}":
+            os.kill(os.getpid(), signal.SIGKILL)
         if task == f"hang at {step}":
             time.sleep(600)
         yield f"{task}: {step} done"

@@ -11,7 +11,7 @@ from victor_spark.evaluation import contained
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_every_step_has_exactly_one_result(n_jobs: int) -> None:
-    tasks = ["fine", "raise at 1", "die at 0", "hang at 1", "die at 2", "also fine"]
+    tasks = ["fine", "raise at 1", "die at 0", "hang at 1", "die at 2", "kill at 2", "also fine"]
     found = list(contained.results(tasks, chores.work(), n_jobs=n_jobs))
     expected = {f"{task}: {step} done" for task in tasks for step in range(3)}
     expected -= {f"{task}: {task[-1]} done" for task in tasks}
@@ -19,6 +19,7 @@ def test_every_step_has_exactly_one_result(n_jobs: int) -> None:
         "raise at 1: 1 error (ValueError: dropped it)",
         "die at 0: 0 crash (the process ended with exit code 7)",
         "die at 2: 2 crash (the process ended with exit code 7)",
+        "kill at 2: 2 crash (the process ended with SIGKILL)",
         "hang at 1: 1 timeout (no result after 2 s)",
     }
     assert len(found) == len(tasks) * 3

@@ -30,6 +30,10 @@ PILE = '<mfrac linethickness="0"><mi>n</mi><mi>k</mi></mfrac>'
         ("<mfenced><mi>x</mi><mi>y</mi></mfenced>", r"\left( x, y \right)"),
         ('<mfenced open="|" close="|" separators=";"><mi>x</mi><mi>y</mi></mfenced>', "| x; y |"),
         (f"<mo>(</mo>{PILE}<mo>)</mo>", r"\binom{n}{k}"),
+        (
+            f"<mo>(</mo><mrow>{PILE}<mo>+</mo><mi>q</mi></mrow><mo>)</mo>",
+            r"\left( \genfrac{}{}{0pt}{}{n}{k} + q \right)",
+        ),
         (PILE, r"\genfrac{}{}{0pt}{}{n}{k}"),
         ('<mfrac linethickness="0.8pt"><mi>n</mi><mi>k</mi></mfrac>', r"\frac{n}{k}"),
         (
@@ -53,7 +57,7 @@ PILE = '<mfrac linethickness="0"><mi>n</mi><mi>k</mi></mfrac>'
         ("<msup><mrow/><mn>2</mn></msup><mi>H</mi>", "{}^{2} H"),
         ("<mi>x</mi><mtext>&nbsp;if&nbsp;</mtext><mi>y</mi>", r"x \text{ if } y"),
         ("<mn>50%</mn><mtext>of a_b &amp; $3</mtext><mo>$</mo>", r"50\% \text{of a\_b \& \$3} \$"),
-        ("<mi>a</mi><!-- <mi>b</mi> --><mspace width='1em'/><mi>c</mi>", "a c"),
+        ("<mi>a</mi><!-- <mi>\nb</mi> --><mspace width='1em'/><mi>c</mi>", "a c"),
         ("<mrow><mi>a</mi><mfrac><mn>1</mn><mn>2", r"a \frac{1}{2}"),
     ],
 )

@@ -86,9 +86,9 @@ class _Child(Generic[T, R]):
             try:
                 broken = self.connection.recv()
             except (EOFError, OSError):
-                self._process.join()
-                ending = _ending(self._process.exitcode)
-                raise RuntimeError(f"a child process ended with {ending} before it was ready") from None
+                raise RuntimeError(
+                    f"a child process ended with {self._ending()} before it was ready"
+                ) from None
             if broken is not None:
                 raise broken
             self._is_ready = True
@@ -109,11 +109,18 @@ class _Child(Generic[T, R]):
                 self.end()
                 status, content = "timeout", f"no result after {self._work.seconds:.0f} s"
         except (EOFError, OSError):
-            self._process.join()
-            status, content = "crash", f"the process ended with {_ending(self._process.exitcode)}"
+            status, content = "crash", f"the process ended with {self._ending()}"
         if self.n_found < self._work.n_steps:
             self.go_on()
         return self._work.failed(self.task, step, status, content)
+
+    def _ending(self) -> str:
+        """The signal or the exit code that the process ends with."""
+        self._process.join()
+        code = self._process.exitcode or 0
+        with contextlib.suppress(ValueError):  # no signal
+            return signal.Signals(-code).name
+        return f"exit code {code}"
 
     def end(self) -> None:
         """Ends the process."""
@@ -140,10 +147,3 @@ def _serve(connection: Connection) -> None:
                 raise
             except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
                 connection.send(("error", f"{type(error).__name__}: {error}"[:500]))
-
-
-def _ending(exit_code: int | None) -> str:
-    if exit_code is not None and exit_code < 0:
-        with contextlib.suppress(ValueError):
-            return signal.Signals(-exit_code).name
-    return f"exit code {exit_code}"

@@ -127,6 +127,7 @@ def delimited(tex: str, display: bool) -> str:
     return f"\\[{tex}\\]" if display else f"\\({tex}\\)"
 
 
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TOKEN: Final = re.compile(r"<(/?)([\w-]+:)?([\w-]+)([^>]*)>|([^<]+)")
 _SYMBOL_NAMES: Final = (
     "α=alpha β=beta γ=gamma δ=delta ε=varepsilon ϵ=epsilon ζ=zeta η=eta θ=theta ι=iota κ=kappa λ=lambda μ=mu"
@@ -158,7 +159,7 @@ def of_mathml(markup: str) -> str:
     if len(markup) > _MAX_FORMULA:
         return ""
     stack: list[tuple[str, str, list[str]]] = [("math", "", [])]
-    for close, _, name, attributes, text in _TOKEN.findall(re.sub("<!--.*?-->", "", markup)):
+    for close, _, name, attributes, text in _TOKEN.findall(_COMMENT.sub("", markup)):
         if text:
             words = unescape(" ".join(text.split()))  # a non-breaking space at the end of a text is shown
             words = re.sub(r"\s", " ", words) if stack[-1][0] == "mtext" else " ".join(words.split())
@@ -180,8 +181,8 @@ def of_mathml(markup: str) -> str:
 
 _TABLE: Final = re.compile(r"\\begin\{aligned\}(?:(?!\\begin\{aligned).)*\\end\{aligned\}")
 _MATRICES: Final = {("(", ")"): "pmatrix", ("[", "]"): "bmatrix", ("|", "|"): "vmatrix"}
-_STACK: Final = "\\genfrac{}{}{0pt}{}"
-"""A fraction without a line and without parentheses, which `\\binom` has."""
+_PILE: Final = re.compile(r"\\genfrac\{\}\{\}\{0pt\}\{\}((?:\{(?:[^{}]|\{[^{}]*\})*\}){2})")
+"""A fraction without a line and without the parentheses that `\\binom` has."""
 
 
 def _row(children: list[str]) -> str:
@@ -191,8 +192,8 @@ def _row(children: list[str]) -> str:
         name = _MATRICES.get((children[i], children[i + 2]))
         if name and _TABLE.fullmatch(children[i + 1]):
             children[i : i + 3] = ["", children[i + 1].replace("{aligned}", f"{{{name}}}"), ""]
-        elif name == "pmatrix" and children[i + 1].startswith(_STACK):
-            children[i : i + 3] = ["", children[i + 1].replace(_STACK, "\\binom", 1), ""]
+        elif name == "pmatrix" and (pile := _PILE.fullmatch(children[i + 1])):
+            children[i : i + 3] = ["", f"\\binom{pile[1]}", ""]
     if len(children) > 1 and children[-2] == "\\{" and _TABLE.fullmatch(children[-1]):
         children[-2:] = ["", children[-1].replace("{aligned}", "{cases}")]
     if "(" in children and children.count("(") == children.count(")"):
@@ -211,10 +212,6 @@ _SHAPES: Final = {
     "mphantom": "",
 }
 _FONTS: Final = {"bold": "mathbf", "double-struck": "mathbb", "script": "mathcal", "fraktur": "mathfrak"}
-
-
-_SPECIAL: Final = re.compile(r"[%#&_${}]")
-_NO_LINE: Final = re.compile(r' linethickness="0(?:\.0*)?[a-z%]*"')
 _FENCES: Final = re.compile(r' (open|close|separators)="\s*([^"]*?)\s*"')
 
 
@@ -230,10 +227,10 @@ def _element(name: str, attributes: str, children: list[str]) -> str:
     if name == "mo":
         return _symbols(" ".join(children))
     if name in ("mn", "mtext", "ms"):
-        text = _SPECIAL.sub(r"\\\g<0>", " ".join(children))
+        text = re.sub("[%#&_${}]", r"\\\g<0>", " ".join(children))
         return f"\\text{{{text}}}" if text and name != "mn" else text
-    if name == "mfrac" and _NO_LINE.search(attributes):
-        return f"{_STACK}{{{one}}}{{{two}}}"
+    if name == "mfrac" and re.search(r' linethickness="0(?:\.0*)?[a-z%]*"', attributes):
+        return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{one}}}{{{two}}}"
     if accent := (_OVER if name == "mover" else _UNDER if name == "munder" else {}).get(two.strip("\\")):
         return f"\\{accent}{{{one}}}"
     if name == "munder":
