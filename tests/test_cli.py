@@ -189,6 +189,19 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["clean", "page.html", "--threshold", "x"], "--threshold"),
         (["clean", "page.html", "--format", "pdf"], "--format"),
         (["clean", "-", "page.html"], "stdin"),
+        (["clean", "page.html", "--no-links"], "--no-links, --no-images and --no-emphasis are for --format"),
+        (["clean", "page.html", "--sites", "t"], "--sites needs --url, the address of the page"),
+        (
+            ["clean", "page.html", "--sites", "t", "--url", "http://a.example/", "--cleaner", "kimatu"],
+            "--sites needs the cleaner victor, not kimatu",
+        ),
+        (
+            ["clean", "page.html", "--templates", "."],
+            "no table of templates (`victor templates mine` makes one)",
+        ),
+        (["explain", "page.html", "--max-bytes", "10"], "page.html: oversize (over 10 bytes)"),
+        (["plan", "-"], "- (stdin) is one page, which `victor clean` prints: victor plan needs files"),
+        (["annotate", "--store", "s", "--port", "70000"], "--port must be between 0 and 65535"),
         (["clean", "crawl.warc"], "--output"),
         (["explain", "crawl.warc"], "crawl.warc is an archive, not an html page: `victor clean"),
         (["clean", "page.html", "--threshold", "0", "--prefer", "recall"], "--threshold and --prefer cannot"),
@@ -200,6 +213,7 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["templates", "mien"], "no command 'templates mien' (did you mean templates mine"),
         (["--versoin"], "no option '--versoin' (did you mean --version?)"),
         (["train", "--fast"], "no option '--fast' (see `victor train --help`)"),
+        (["train", "--version"], "--version stands alone: victor --version"),
         (["--quiet", "clean", "page.html"], "--quiet must follow the command: victor COMMAND --quiet"),
         (["clean", "page.html", "--cleaner", "VICTOR-2008X"], "(did you mean victor-2008 or"),
         (
@@ -449,6 +463,16 @@ def test_languages_lists_code_name_and_share_identified(capsys: pytest.CaptureFi
     found = {row["code"]: row for row in map(json.loads, capsys.readouterr().out.splitlines())}
     assert found["cs"]["name"] == "Czech"
     assert all(row["name"] and row["exact"] <= row["group"] <= 1 for row in found.values())
+    assert main(["languages"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split() == ["code", "language", "exact", "group"]
+    assert len(rows) == len(found)
+    assert re.fullmatch(r"cs +Czech +\d+\.\d% +\d+\.\d%", next(row for row in rows if row.startswith("cs")))
+
+
+def test_a_home_without_configuration_is_named(html: Path, tmp_path: Path) -> None:
+    code, _, err = victor("clean", html, environment={"VICTOR_HOME": str(tmp_path)})
+    assert (code, messages(err)) == (2, [f"victor: error: no conf/ folder in {tmp_path}"])
 
 
 @pytest.mark.parametrize(
@@ -554,6 +578,7 @@ def test_sizes_in_conf_are_bytes_or_those_of_the_command_line(home: Path) -> Non
         ("[reading]\nmax_bytes = '10Q'\n", "max_bytes = '10Q' is not a size such as"),
         ("[laundry]\nsoap = 1\n", "'laundry'"),
         ("threshold = 0.5\n", "'threshold'"),
+        ("cleaning = 3\n", "cleaning.toml: cleaning is not a table"),
         ("[cleaning\n", "cleaning.toml"),
     ],
 )

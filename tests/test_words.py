@@ -2,11 +2,12 @@
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from victor_spark.html.segment import segment
-from victor_spark.words import block_words, words
+from victor_spark.words import block_words, match, words
 
 
 def page(body: str) -> str:
@@ -42,6 +43,15 @@ def test_paragraphs_line_breaks_and_white_space_separate_words() -> None:
 def test_a_page_without_blocks_has_no_words() -> None:
     found, rows = block_words(segment(page("")))
     assert (found, len(rows)) == ([], 0)
+
+
+def test_the_most_frequent_words_are_not_matched_where_there_are_too_many_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = words("the ferry left at noon the fog came late")
+    assert match(page, page).tolist() == list(range(9))
+    monkeypatch.setattr("victor_spark.words._MAX_PAIRS", 10)
+    assert match(page, page).tolist() == [-1, 1, 2, 3, 4, -1, 6, 7, 8]
 
 
 @given(st.lists(st.text(alphabet="aB1 é中,.\u0301", min_size=1).filter(str.strip), max_size=8))

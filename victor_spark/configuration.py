@@ -118,8 +118,8 @@ def sections(file: str, kinds: Mapping[str, type]) -> Mapping[str, Mapping[str, 
     """The tables of conf/`file`, if it exists. `kinds`: the dataclass whose fields a table may have."""
     path = resources.directory("conf") / file
     tables = toml(path) if path.is_file() else {}
-    for name, table in tables.items():
-        if name not in kinds or not isinstance(table, dict):
+    for name in tables:
+        if name not in kinds:
             raise ConfigurationError(f"{path}: unknown table or key {name!r}{choices(name, kinds)}")
     return {name: _fields(table, kinds[name], f"{path}: {name}.") for name, table in tables.items()}
 

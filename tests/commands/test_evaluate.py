@@ -160,6 +160,7 @@ def test_a_page_that_fails_counts_as_empty_and_is_listed(
         (["--cleaner", "victor", "--sets", "weather"], "no set weather"),
         (["--cleaner", "victor", "--split", "test"], "split test"),
         (["--cleaner", "victor", "--limit", "0"], "--limit"),
+        (["--cleaner", "victor", "--timeout", "0"], "--timeout must be positive"),
         (["--cleaner", "victor", "--pages", "."], "--pages"),
         (["--cleaned", "nowhere"], "--cleaned nowhere"),
         (["--cleaner", "victor", "--model", "nowhere"], "nowhere"),
@@ -175,6 +176,23 @@ def test_wrong_usage_is_one_line_and_exit_2(
     (line,) = capsys.readouterr().err.splitlines()
     assert says in line
     assert not (tmp_path / "out").exists()
+
+
+def test_blocks_alone_are_measured_without_texts(gold: Path, tmp_path: Path) -> None:
+    assert evaluate(gold, tmp_path / "out", "--cleaner", "kimatu", "--measures", "blocks", "--jobs", 1) == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["differences"] == []
+    assert results["figures"]["all"]["all"]["kimatu"]["blocks"]["accuracy"] > 0.5
+    assert "<table" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_the_terminal_shows_a_few_failures_and_counts_the_others(results: dict[str, Any]) -> None:
+    failure = {"cleaner": "victor", "set": "news", "id": "news/1", "status": "timeout", "reason": "no result"}
+    lines = list(report.terminal_lines(results | {"failures": [failure] * 7}))
+    assert lines[-2:] == [
+        "failed: victor on news news/1: timeout (no result)",
+        "failed: 2 more, all in the report",
+    ]
 
 
 def test_a_trained_model_is_measured_in_place_of_the_cleaner_s_own(

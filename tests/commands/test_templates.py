@@ -93,6 +93,9 @@ def test_diff_tells_what_came_and_what_went(tmp_path: Path, run: Run) -> None:
     assert pq.read_table(tmp_path / "changes.parquet").num_rows > 0
     _, same, _ = run("diff", old, old, "--site", "gazette.example")
     assert "0 added, 0 vanished" in same[0]
+    assert run("diff", old, new, "--limit", 1)[1] == [*lines[:2], f"  {len(lines) - 2} more: --limit 0"]
+    pq.write_table(pq.read_table(old).slice(0, 0), tmp_path / "empty.parquet")
+    assert run("diff", *[tmp_path / "empty.parquet"] * 2)[1] == ["no templates in either table"]
 
 
 def test_apply_cleans_one_page_by_its_address(tmp_path: Path, run: Run) -> None:
@@ -121,6 +124,12 @@ def test_evaluate_judges_templates_the_cleaner_and_both(tmp_path: Path, run: Run
         "templates, then kimatu",
     }
     assert any(line.startswith("most recall lost after kimatu") for line in lines)
+    code, lines, _ = run("evaluate", "--gold", gold, "--view", "cleaned", *words, "--overwrite")
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert set(results["mean_over_sites"]) == {"all text", "kimatu", "kimatu, then templates"}
+    code, _, printed = run("evaluate", "--gold", gold, "--min-pages", 7, "--output", tmp_path / "none")
+    assert code == 2
+    assert "no site has 7 gold pages (the largest has 6): lower --min-pages" in printed[-1]
 
 
 def other_version(path: Path) -> Path:

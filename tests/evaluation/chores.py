@@ -1,8 +1,10 @@
 """Work for child processes of tests: they import it by name."""
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
 
 from victor_spark.evaluation.contained import Work
 
@@ -18,6 +20,10 @@ def make_nothing() -> Callable[[str, int], Iterator[str]]:
     raise ValueError("no tools here")
 
 
+def end_at_once(connection: Connection) -> None:
+    os._exit(3)
+
+
 def chores(task: str, first: int) -> Iterator[str]:
     """Three steps; the name of the task says which of them goes wrong, and how."""
     for step in range(first, N_STEPS):
@@ -25,6 +31,8 @@ def chores(task: str, first: int) -> Iterator[str]:
             raise ValueError("dropped it")
         if task == f"die at {step}":
             os._exit(7)
+        if task == f"kill at {step}":
+            os.kill(os.getpid(), signal.SIGKILL)
         if task == f"hang at {step}":
             time.sleep(600)
         yield f"{task}: {step} done"

@@ -121,6 +121,16 @@ def _pages_too_many(path: Path) -> tuple[str, ...]:
     return ("sets", "sets")
 
 
+def _pages_of_no_folder(path: Path) -> tuple[str, ...]:
+    _texts_without_pages(path)
+    return ("gold", "nowhere")
+
+
+def _snippets_of_another_form(path: Path) -> tuple[str, ...]:
+    (path / "snippets.json").write_text('{"http://harbour.example/": {"page": "1.html"}}')
+    return ("snippets.json", ".")
+
+
 @pytest.mark.parametrize(
     ("make", "error", "says"),
     [
@@ -130,6 +140,8 @@ def _pages_too_many(path: Path) -> tuple[str, ...]:
         (_twice, InputError, "two gold pages"),
         (_texts_without_pages, UsageError, "--pages"),
         (_pages_too_many, UsageError, "--pages"),
+        (_pages_of_no_folder, InputError, "--pages .*nowhere: not a directory"),
+        (_snippets_of_another_form, InputError, "not a table of URL → file, with, without"),
     ],
 )
 def test_a_file_that_is_no_gold_gives_one_clear_error(

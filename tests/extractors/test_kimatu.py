@@ -12,7 +12,7 @@ from tests.extractors.pages import kept, page
 from tests.html import pages
 from victor_spark.blocks import Page, Scores
 from victor_spark.extractors import kimatu
-from victor_spark.extractors.kimatu import function_blocks, quotes
+from victor_spark.extractors.kimatu import _earlier, function_blocks, quotes
 from victor_spark.extractors.kimatu_blocks import (
     Constants,
     KimatuBlocks,
@@ -312,3 +312,9 @@ def test_headings_are_recognised_by_tag_size_and_punctuation(source: str, label:
     scores = clean(of, constants(relevant_ratio=-3.0))
     assert scores.kept.all()
     assert scores.probabilities[0].argmax() == label
+
+
+def test_at_the_limit_of_pairs_the_nearest_sure_blocks_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kimatu, "MAX_PAIRS", 4)
+    texts = [["a", "ferry"]] * 8
+    assert list(_earlier([0, 1, 2], texts, 2)) == [(1, [0]), (2, [0, 1]), (3, [2])]

@@ -43,10 +43,10 @@ class Site:
         path = request.path
         if self.broken:
             send(request, 500, b"")
-        elif path == "/robots.txt":
-            send(request, 404 if self.robots is None else 200, (self.robots or "").encode(), "text/plain")
         elif path in self.own:
             self.own[path](request, n)
+        elif path == "/robots.txt":
+            send(request, 404 if self.robots is None else 200, (self.robots or "").encode(), "text/plain")
         else:
             send(request, 200, PAGE % path.encode())
 

@@ -12,8 +12,11 @@ from warcio.checker import Checker
 
 from tests.fetch import sites
 from tests.fetch.sites import Site, serving
+from tests.warc import making
 from victor_spark.cli import main
-from victor_spark.fetch import addresses
+from victor_spark.errors import OutputError
+from victor_spark.fetch import addresses, warc_file
+from victor_spark.fetch.crawl import Crawl
 from victor_spark.warc import inputs, reading
 
 
@@ -98,6 +101,14 @@ def test_what_robots_txt_forbids_is_not_asked_for(tmp_path: Path, capsys: pytest
         fetch(tmp_path, [f"{site.base}/private/a", f"{site.base}/b", f"{site.base}/go"])
         assert site.paths() == ["/robots.txt", "/b", "/go"]
     assert "2 addresses with status robots" in capsys.readouterr().err
+
+
+def test_the_rules_of_a_site_may_stand_behind_redirects_up_to_a_limit(tmp_path: Path) -> None:
+    rules = lambda request, _: sites.send(request, 200, b"User-agent: *\nDisallow: /a", "text/plain")  # noqa: E731
+    with serving("127.0.0.1", rules=rules) as site:
+        site.own |= {"/robots.txt": sites.redirect("/moved"), "/moved": sites.redirect("/rules")}
+        fetch(tmp_path, [f"{site.base}/a", f"{site.base}/b"])
+        assert site.paths() == ["/robots.txt", "/moved", "/rules", "/b"]
 
 
 def test_a_site_whose_robots_txt_fails_is_left_alone(tmp_path: Path) -> None:
@@ -272,6 +283,59 @@ def test_bad_input_is_one_clear_line(
     (tmp_path / "urls.txt").write_text(listed)
     assert main(["fetch", str(tmp_path / "urls.txt"), "--output", str(tmp_path / name)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_list_that_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fetch", str(tmp_path), "--output", str(tmp_path / "x.warc.gz")]) == 2
+    assert capsys.readouterr().err == f"victor: error: {tmp_path}: Is a directory\n"
+
+
+def test_of_many_failures_the_first_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with serving("127.0.0.1", robots="User-agent: *\nDisallow: /") as site:
+        fetch(tmp_path, [f"{site.base}/{n}" for n in range(13)], code=2)
+    lines = capsys.readouterr().err.splitlines()
+    assert sum("robots.txt does not allow it" in line for line in lines) == 10
+    assert "victor:   … and 3 more" in lines
+
+
+def test_a_fetch_that_is_stopped_says_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Crawl, "run", stop)
+    fetch(tmp_path, ["http://x.example/"], code=4)
+    assert capsys.readouterr().err.endswith("stopped; run the same command again to resume\n")
+
+
+def test_a_full_disk_ends_the_fetch(
+    tmp_path: Path, site: Site, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OutputError("x.warc.gz: No space left on device")
+
+    monkeypatch.setattr(warc_file.WarcFile, "add", fail)
+    fetch(tmp_path, [f"{site.base}/a", f"{site.base}/b"], code=2)
+    assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]
+    assert "/b" not in site.paths()
+
+
+def test_two_fetches_do_not_write_to_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.warc.gz"
+    with (
+        warc_file.opened(path, "x"),
+        pytest.raises(OutputError, match=r"x\.warc\.gz: another fetch is writing to it"),
+        warc_file.opened(path, "x"),
+    ):
+        pass
+
+
+def test_a_response_without_http_head_in_the_archive_is_passed_over(tmp_path: Path, site: Site) -> None:
+    (tmp_path / "pages.warc.gz").write_bytes(gzip.compress(making.warc(b"no head at all")))
+    output = fetch(tmp_path, [f"{site.base}/a"])
+    assert output.read_bytes().startswith(gzip.compress(making.warc(b"no head at all")))
+    assert site.paths() == ["/robots.txt", "/a"]
 
 
 def test_a_file_that_is_no_warc_is_not_added_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+import aiohttp
 import fastwarc
 import pytest
 
@@ -196,6 +197,8 @@ def test_the_reason_of_a_failure_is_in_plain_words() -> None:
     with hostile({"silent": silent}) as server:
         limits = replace(LIMITS, seconds=1.0)
         assert asked(f"{server.base}/silent", limits) == Failure("timeout", "no answer within 1 s")
+    limit = aiohttp.ClientTimeout(sock_connect=2.5)
+    assert exchange._reason(aiohttp.ConnectionTimeoutError(), limit) == "no connection within 2.5 s"
 
 
 def test_an_error_of_the_system_during_a_fetch_is_not_one_of_the_archive(tmp_path: Path) -> None:

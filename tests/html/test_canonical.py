@@ -5,7 +5,14 @@ import time
 import pytest
 
 from tests.html.pages import blocks_of, texts_of
-from victor_spark.html.canonical import canonical, restored
+from victor_spark.html.canonical import canonical, restored, style_sheets
+
+
+def test_the_styles_of_a_page_beyond_the_budget_of_the_tree_are_not_read() -> None:
+    style = "<style>p { color: red }</style><style media=print>p { color: black }</style>"
+    assert style_sheets(f"{style}<p>a") == ["p { color: red }"]
+    assert style_sheets(f"{style}{'<b a=1>' * 600}<p>" * 400) == []
+
 
 ODDITIES = {
     "entities are decoded once": (

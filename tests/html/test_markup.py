@@ -1,6 +1,8 @@
 """The markup around each block: the paper's examples (section 3.2), and what counts as a paragraph."""
 
+import re
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,8 @@ import pytest
 
 from tests.html.pages import blocks_of, texts_of
 from victor_html.elements import fnv1a
-from victor_spark.html.tags import BIT, CONTAINERS, GROUPS, tables
+from victor_spark.errors import ConfigurationError
+from victor_spark.html.tags import BIT, CONTAINERS, GROUPS, tables, words
 
 
 def column(source: str, name: str) -> list[Any]:
@@ -193,6 +196,26 @@ def test_every_tag_is_found_in_the_look_up_table_and_no_other_word_is() -> None:
 
 
 HIDDEN = GROUPS.index("hidden")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("hidden = [", "unseen = [", "the groups must be "),
+        ("hidden = [", "hidden = [1, ", "hidden must be a list of words"),
+        ("hidden = [", 'hidden = ["modal", "modal", ', "modal is listed twice"),
+    ],
+)
+def test_a_malformed_table_of_words_is_named(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, says: str
+) -> None:
+    (tmp_path / "conf").mkdir()
+    content = (root / "conf" / "words.toml").read_text()
+    assert content.count(old) == 1
+    (tmp_path / "conf" / "words.toml").write_text(content.replace(old, new))
+    monkeypatch.setenv("VICTOR_HOME", str(tmp_path))
+    with pytest.raises(ConfigurationError, match=re.escape(f"{tmp_path}/conf/words.toml: {says}")):
+        words.__wrapped__()
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,12 @@ def test_the_file_is_small_and_without_pickles(root: Path) -> None:
         assert all(arrays[name].dtype == np.uint8 for name in arrays)
 
 
+def test_more_languages_than_a_file_holds_are_refused(three: Profiles) -> None:
+    profile = three.profiles["aa"]
+    with pytest.raises(UsageError, match="256 languages, but a profiles file holds 255"):
+        Profiles.of({f"l{number}": profile for number in range(256)})
+
+
 def test_an_unknown_language_is_named_with_what_comes_near(three: Profiles) -> None:
     with pytest.raises(UsageError, match=r"no profile of language 'bx' \(did you mean bb"):
         Profiles.from_bytes(three.to_bytes(), ["bx"])

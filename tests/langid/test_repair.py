@@ -114,7 +114,17 @@ PUNCTUATED = "“It’s the island’s ferry,” she said – don’t worry… t
 @pytest.mark.parametrize("text", [PUNCTUATED, *map(SENTENCES.__getitem__, FOREIGN)])
 @pytest.mark.parametrize(
     "read_as",
-    ["cp437", "cp850", "mac_roman", "koi8-r", "windows-1251", "windows-1253", "windows-1254", "cp866"],
+    [
+        "cp437",
+        "cp850",
+        "mac_roman",
+        "koi8-r",
+        "windows-1251",
+        "windows-1253",
+        "windows-1254",
+        "cp866",
+        "iso8859-15",
+    ],
 )
 def test_a_charset_that_explains_a_whole_text_is_found_in_any_text(
     shipped: Profiles, text: str, read_as: str

@@ -176,6 +176,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "patterns that don't compile": {"patterns__date": [r"\d["]},
     "patterns of another kind": {"patterns": ["x"]},
     "features of another kind": {"features": ["x"]},
+    "words of another conf/words.toml": {"words": "0" * 64},
 }
 
 

@@ -133,6 +133,21 @@ def test_links_are_resolved_and_those_that_run_scripts_are_text() -> None:
     assert md(source, links=False) == "a b d e f g"
 
 
+@pytest.mark.parametrize(
+    ("url", "source", "expected"),
+    [
+        ("http://a.b/c", "<base href='http://[d/'><a href=e>f</a> <a href=/g>h</a>", "[f](http://a.b/e) [h](http://a.b/g)"),
+        ("http://[a/b", "<a href=c>d</a> <a href=/e>f</a>", "[d](c) [f](/e)"),
+        ("http://a.b/c", "<a href='//[d/e'>f</a>", "[f](//[d/e)"),
+        ("http://a.b/c#d", "<a href='c#e'>the same page</a> <a href='f#e'>g</a>", "the same page [g](http://a.b/f#e)"),
+    ],
+)  # fmt: skip
+def test_invalid_addresses_do_not_change_and_places_in_the_page_are_no_links(
+    url: str, source: str, expected: str
+) -> None:
+    assert md(source, url=url) == expected
+
+
 def test_images_are_shown_beside_kept_text_by_their_best_address() -> None:
     tags = [
         "<img src='data:image/gif;base64,R0' data-src='/lazy.jpg' alt='a [b]'>",
@@ -416,6 +431,55 @@ def test_footnotes_stand_with_their_labels_and_lose_what_leads_back() -> None:
         "<li id=n2><p>Two notes. <a href='#r2'>↩</a></p></li></ol>"
     )
     assert md(source) == "First[^1] second[^2].\n\n[^1]: One note.\n\n[^2]: Two notes."
+
+
+@pytest.mark.parametrize(
+    ("notes", "expected"),
+    [
+        ("<p><sup>1</sup> A fog.</p><p><sup>2</sup> A calm.</p>", "[^1]: A fog.\n\n[^2]: A calm."),
+        ("<ul><li><sup>1</sup> A fog.<li><sup>2</sup> A calm.</ul>", "[^1]: A fog.\n\n[^2]: A calm."),
+        ("<h2>Notes:</h2><ol><li>A fog.<li>A calm.</ol>", "[^1]: A fog.\n\n[^2]: A calm."),
+        (
+            "<div class=footnotes><ol><li>A fog.<ol><li>Or haze.</ol><li>A calm.</ol></div>",
+            "[^1]: A fog.\n\n    1. Or haze.\n\n[^2]: A calm.",
+        ),
+    ],
+)
+def test_footnotes_without_links_are_found_by_their_numbers_or_as_a_list(notes: str, expected: str) -> None:
+    source = f"<p>First<sup>1</sup> words<sup>2</sup>.</p>{LINE}{notes}"
+    assert md(source) == f"First[^1] words[^2].\n\nThe ferry left at noon.\n\n{expected}"
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        "<h2>Notes</h2><ol><li>A fog.</ol>",
+        "<h2>Boats</h2><ol><li>A fog.<li>A calm.</ol>",
+        "<table><tr><th>Boat<th>Year<tr><td><sup>1</sup> Heron<td>1874</table>",
+        "<table><tr><td><sup>1</sup><td>A fog.<tr><td><sup>2</sup><td>A calm.</table>",
+        "<div><sup>1</sup> A fog.</div>",
+        "<p><sup>1</sup></p><p>A fog.</p>",
+    ],
+)
+def test_numbers_set_high_without_notes_for_them_stay_what_they_are(notes: str) -> None:
+    source = f"<p>First<sup>1</sup> words<sup>2</sup>.</p>{LINE}{notes}"
+    assert md(source).startswith("First<sup>1</sup> words<sup>2</sup>.")
+    assert "[^" not in md(source)
+
+
+def test_several_footnotes_in_one_paragraph_begin_where_their_names_stand() -> None:
+    source = (
+        "<p>First<sup><a href='#a'>1</a></sup> words<sup><a href='#b'>2</a></sup>.</p>"
+        "<p><a id=a></a>1. A fog.<br><a id=b></a>2. A calm.</p><p>The end."
+    )
+    assert md(source) == "First[^1] words[^2].\n\n[^1]: A fog.\n\n[^2]: A calm.\n\nThe end."
+
+
+def test_a_long_part_of_the_page_is_no_footnote() -> None:
+    part = f"<div id=a>{'<p>A <b>calm</b> day.' * 20}</div>"
+    assert md(f"<p>First<sup><a href='#a'>1</a></sup> words.</p>{part}").startswith(
+        "First<sup>1</sup> words."
+    )
 
 
 def test_what_a_reference_stands_in_is_not_its_footnote() -> None:

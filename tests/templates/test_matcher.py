@@ -131,6 +131,12 @@ def test_a_matcher_forgets_and_is_right_afterwards(monkeypatch: pytest.MonkeyPat
         assert found.intervals(text).tolist() == by_expressions(text, [pairs[0][1]]).tolist()
 
 
+def test_a_page_of_many_different_words_is_matched_as_others() -> None:
+    regex = patterns.glue(["a", NUMBER], 0, TOKENISERS["text"])
+    text = " ".join([f"w{n}" for n in range(3_000)] + ["a 7"])
+    assert Matcher([(["a", NUMBER], regex)]).intervals(text).tolist() == [[len(text) - 3, len(text)]]
+
+
 def test_no_templates_cover_nothing() -> None:
     assert Matcher([]).intervals("a b c").shape == (0, 2)
     assert Matcher([(["a", "b"], r"(?<!\S)a\s+b(?!\S)")]).intervals("").shape == (0, 2)

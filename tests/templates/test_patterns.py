@@ -113,11 +113,17 @@ def test_a_broken_file_of_patterns_is_named(tmp_path: Path, text: str, complaint
     [
         *("(?:a+)+b", "(?:a|aa)*b", "a*b*c*d*e", "x(?:a?){50}", "(?=a)a", "a?" * 20 + "b", "a" * 2000),
         *("(?:a{0,30}){2}a*a*a*b", "a{0,256}a*a*a*b", "a*a*(?:a?){9}b", "(?:a{0}){9999}b", "(?:){9999}b"),
+        *("(?>a*b*)c*d*e", "(?>(?:a|bc)*)d"),
     ],
 )
 def test_an_expression_that_may_take_too_long_is_refused_when_it_is_given(expression: str) -> None:
     with pytest.raises(UsageError, match="may take too long"):
         patterns((("slow", expression),))
+
+
+@pytest.mark.parametrize("expression", ["(?>[a-z]+)-?(?>x|y)", "a(?>b?c)d*"])
+def test_an_expression_with_atomic_groups_is_accepted_if_it_is_quick(expression: str) -> None:
+    assert expression in patterns((("quick", expression),)).expressions
 
 
 def test_an_expression_of_several_repetitions_matches_no_token_of_any_length() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.test_uncompiled import from_source
 from victor_spark.blocks import Int32
+from victor_spark.errors import UsageError
 from victor_spark.templates import repeats as module
 from victor_spark.templates.repeats import Corpus, Repeats, corpus, repeats, suffix_array
 
@@ -102,6 +103,13 @@ def test_classes_are_the_maximal_repeats_with_all_their_counts(
 
 
 KERNEL = from_source("kernels.repeats")
+
+
+def test_pages_of_more_tokens_than_a_suffix_array_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_TOKENS", 5)
+    page = np.zeros(2, dtype=np.int32)
+    with pytest.raises(UsageError, match=r"6 tokens do not fit one suffix array .* mine fewer pages"):
+        corpus([page, page], 1)
 
 
 def test_more_classes_than_expected_are_all_found() -> None:

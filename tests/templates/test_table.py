@@ -118,6 +118,16 @@ def test_what_a_second_crawl_no_longer_has_is_kept_and_marked(first: pa.Table) -
     assert not any(row["vanished"] for row in back.to_pylist() if "Write to us" in row["example"])
 
 
+def test_a_template_whose_text_new_ones_cover_is_seen_again(first: pa.Table) -> None:
+    old = [row | {"regex": f"(?:{row['regex']})", "vanished": True} for row in first.to_pylist()]
+    both = table.update(old, rows(site(12, seed=5), LATER).to_pylist())
+    again = [row for row in both if row["regex"].startswith("(?:")]
+    assert len(again) == len(old)
+    assert {(row["vanished"], row["first_seen"], row["last_seen"]) for row in again} == {
+        (False, MONDAY, LATER)
+    }
+
+
 def test_a_site_without_new_templates_stays_as_it_is_unless_it_was_mined(first: pa.Table) -> None:
     nothing = first.slice(0, 0)
     assert sorted(map(repr, update(first, nothing).to_pylist())) == sorted(map(repr, first.to_pylist()))

@@ -182,6 +182,13 @@ def test_a_damaged_model_is_refused_when_it_is_loaded(row: int) -> None:
     assert "\n" not in str(raised.value)
 
 
+def test_a_model_of_another_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = damaged()[-1]
+    monkeypatch.setattr(ncleaner, "FORMAT", "ncleaner-9")
+    with pytest.raises(ModelError, match=r"this code reads ncleaner-9: train it again"):
+        ncleaner.load(stored)
+
+
 @pytest.mark.parametrize("name", [name for name in victor_spark.cleaners() if name.startswith("ncleaner")])
 @given(source=articles)
 @settings(max_examples=20)

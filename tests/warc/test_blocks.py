@@ -96,6 +96,15 @@ def test_records_that_are_longer_than_the_file_cost_no_passes_over_it(
     assert len(begun) <= 5
 
 
+def test_of_a_stream_of_many_blocks_some_places_to_begin_are_kept(
+    reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "_MAX_STARTS", 2)
+    monkeypatch.setattr(source, "_MAX_KEPT", 4 << 10)
+    records = reading(b"".join(making.blocks(RECORDS, "gzip", 1000)))
+    assert [record.payload for record in records] == PAGES
+
+
 def test_going_back_in_the_stream_inflates_the_near_blocks_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "_MAX_KEPT", 4 << 10)
     inflated = list[int]()

@@ -236,6 +236,15 @@ def test_a_file_whose_writer_separates_no_records_is_whole(tmp_path: Path, n_byt
         assert cut_at(tmp_path / "a.warc", content, size)[1] is not None, size
 
 
+def test_a_cut_is_noticed_where_the_first_record_does_not_show_its_line_ends(tmp_path: Path) -> None:
+    made = records()
+    first = made[0].replace(b"Content-Length: ", b"X-Length: ", 1)
+    content = b"".join([first, *made[1:]])
+    assert cut_at(tmp_path / "a.warc", content, len(content))[1] is None
+    for n_missing in (1, 2):
+        assert cut_at(tmp_path / "a.warc", content, len(content) - n_missing)[1] is not None
+
+
 @pytest.mark.parametrize("packing", ["plain", "gzip", "zstd"])
 def test_headers_with_bare_newlines_before_http_heads_cost_no_record(tmp_path: Path, packing: str) -> None:
     made = [head.replace(b"\r\n", b"\n") + b"\n\n" + block for head, _, block in _parted(records())]

@@ -189,6 +189,29 @@ def test_a_member_that_is_no_record_is_damage(reading: Reading) -> None:
     assert corrupt(records) == [(shard.offsets[4], shard.lengths()[4])]
 
 
+def test_a_cut_member_that_takes_the_next_ones_for_its_own_content_costs_only_itself(
+    reading: Reading,
+) -> None:
+    """A stored block of deflate ends where its length says, whatever stands there."""
+    long = making.warc(making.http(making.page(1, n_words=9_000)), number=1)
+    parts = [gzip.compress(long, compresslevel=0)[:2_000], *making.members(RECORDS[2:4], "gzip")]
+    records = reading(b"".join(parts))
+    assert corrupt(records) == [(0, 2_000)]
+    assert "runs into the next member" in (records[0].reason or "")
+    assert numbers(records) == [2, 3]
+
+
+def test_memory_that_does_not_suffice_is_an_error_of_the_shard(
+    reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_archive(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("victor_spark.warc.reading._of_archive", of_archive)
+    with pytest.raises(ShardError, match=r"made\.warc\.gz: out of memory while reading"):
+        reading(making.shard(RECORDS).content)
+
+
 @pytest.mark.parametrize("n_cut", [1, 8, 9, 60, 200])
 @pytest.mark.parametrize("packing", ["gzip", "zstd", "plain"])
 def test_a_clipped_last_record_is_noticed(reading: Reading, packing: str, n_cut: int) -> None:

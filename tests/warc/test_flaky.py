@@ -123,6 +123,20 @@ def test_a_server_that_sends_another_range_is_an_error(site: Site) -> None:
     assert failure(site) == "the server sent another range than the requested one"
 
 
+def test_a_server_that_no_longer_sends_ranges_is_an_error(site: Site) -> None:
+    def send_all(handler: Handler) -> None:
+        handler.site.ranges = False
+        handler.serve()
+
+    site.faults = [None, send_all]
+    assert failure(site) == "the server no longer sends ranges"
+
+
+def test_a_range_that_ends_too_early_again_and_again_is_an_error() -> None:
+    with pytest.raises(OSError, match=r"the server left out the last 4 bytes of a range \(4 tries\)"):
+        remote_files.fetched(lambda _start, _end: iter([b"x"][: _start == 0]), 0, 5)
+
+
 def test_a_content_length_that_promises_too_much_is_an_error_and_no_damage(site: Site) -> None:
     site.ranges = False
     site.always(lambda handler: handler.serve(promised=len(SHARD.content) + 1000))

@@ -127,6 +127,13 @@ def test_arc_lines_without_a_date_are_read(date: str) -> None:
     assert header.block_length == 680
 
 
+@pytest.mark.parametrize(
+    "line", [b"http://harbour.example/ 5\n", b"http://harbour.example/ 10.0.0.1 0 text/html 5"]
+)
+def test_a_line_of_too_few_parts_or_without_an_end_is_no_arc_header(line: bytes) -> None:
+    assert headers.ARC.parse(line) is None
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("unit", [b"a 1 20080430204825 ", b"1 20080430 ", b" 200 a b 1 ", b" 1"])
 def test_long_arc_lines_take_linear_time(unit: bytes) -> None:

@@ -86,6 +86,11 @@ def test_gzip_is_undone_where_no_header_announces_it() -> None:
     assert decoded(gzip.compress(gzip.compress(PAGE)), "gzip") == http_body.Body(PAGE)
 
 
+@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip", "zstd"])
+def test_bytes_after_the_end_of_a_body_cost_nothing(encoding: str) -> None:
+    assert decoded(PACKERS[encoding](PAGE) + b"\0\0rubbish", encoding).payload == PAGE
+
+
 @pytest.mark.parametrize("declared", [(), ("gzip",), ("br",)])
 def test_zstd_is_undone_where_no_header_or_a_wrong_one_announces_it(declared: tuple[str, ...]) -> None:
     assert decoded(zstandard.compress(PAGE), *declared) == http_body.Body(PAGE)

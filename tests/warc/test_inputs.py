@@ -1,5 +1,6 @@
 """Arguments become shards; invalid ones give one clear line."""
 
+import errno
 import glob
 import gzip
 import os
@@ -12,7 +13,9 @@ import pytest
 
 from tests.warc import making
 from victor_spark.errors import InputError, ShardError
-from victor_spark.warc.inputs import _located, resolve
+from victor_spark.warc import inputs as module
+from victor_spark.warc import storage
+from victor_spark.warc.inputs import _located, checked, resolve
 from victor_spark.warc.reading import read
 from victor_spark.warc.shard import Shard
 
@@ -302,6 +305,12 @@ def test_a_damaged_list_is_named(tmp_path: Path) -> None:
     assert message(tmp_path / "list.gz").startswith(f"{tmp_path}/list.gz: a damaged list of paths")
 
 
+def test_a_list_longer_than_any_crawl_s_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MAX_LIST", 1 << 20)
+    (tmp_path / "list.txt").write_text("a.warc.gz\n" * (1 << 17))
+    assert message(tmp_path / "list.txt") == f"{tmp_path}/list.txt: a list of paths longer than 1 MiB"
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_an_unreadable_file_is_named(crawl: Path) -> None:
     (crawl / "a.warc.gz").chmod(0)
@@ -396,6 +405,44 @@ def test_an_archive_of_which_no_byte_can_be_read_is_a_shard(crawl: Path) -> None
     if not os.path.exists("/proc/self/mem"):
         pytest.skip("no file here that opens and can't be read")
     assert str(crawl / "sick.warc.gz") in paths(crawl)
+    (crawl / "sick").symlink_to("/proc/self/mem")
+    assert message(crawl / "sic*").startswith(f"{crawl}/sick: ")
+
+
+def test_links_to_other_folders_and_folders_that_cannot_be_read_are_skipped_with_a_line(
+    crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "other").mkdir()
+    (crawl / "link").symlink_to(tmp_path / "other")
+    scan = os.scandir
+
+    def refuse(path: str) -> object:
+        if path.endswith("/b"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert paths(crawl) == [str(crawl / "a.warc.gz")]
+    assert caplog.messages == [
+        f"skipped {crawl}/link: a link to a folder, not followed",
+        f"skipped {crawl}/b: Permission denied",
+    ]
+    assert message(crawl / "b") == f"{crawl}/b: Permission denied"
+
+
+def test_a_file_that_became_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.warc.gz")
+    with pytest.raises(OSError, match="a FIFO, not a regular file"):
+        storage.open_file(str(tmp_path / "a.warc.gz"))
+
+
+def test_records_of_a_file_and_files_of_known_content_are_not_looked_up() -> None:
+    known = [Shard("gone.warc", 9, "warc", etag="mtime:1"), Shard("gone.warc", None, "warc", aligned=True)]
+    assert [one.problem for one in checked([*known, Shard("gone.warc", None, "warc")])] == [
+        None,
+        None,
+        "gone.warc: no such file",
+    ]
 
 
 @pytest.mark.parametrize(

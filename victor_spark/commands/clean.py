@@ -191,9 +191,8 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
     if others or shard.kind != "html":
         found = f"{len(others) + 1} inputs, not one" if others else f"{shard.filename} is an archive, not an"
         raise UsageError(f"{found} html page: `victor clean --output OUT` cleans it, `victor look` shows it")
-    for record in reading.read(shard, request.reading):
-        return shard.filename, replace(record, url=url or record.url)
-    raise InputError(f"{shard.filename}: holds no page")
+    record = next(reading.read(shard, request.reading))
+    return shard.filename, replace(record, url=url or record.url)
 
 
 _STOPPED: Final = "run the same command again to resume"

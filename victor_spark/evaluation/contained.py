@@ -71,9 +71,11 @@ class _Child(Generic[T, R]):
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, self._work.make), daemon=True)
-        self._process.start()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()  # with few bytes: it would wait for ever for a child that ends without reading
         theirs.close()
+        with contextlib.suppress(OSError):  # noticed when the answer is read
+            self.connection.send(self._work.make)
         self._is_ready = False
 
     def go_on(self) -> None:
@@ -84,7 +86,9 @@ class _Child(Generic[T, R]):
             try:
                 broken = self.connection.recv()
             except (EOFError, OSError):
-                raise RuntimeError("a child process ended before it was ready") from None
+                raise RuntimeError(
+                    f"a child process ended with {self._ending()} before it was ready"
+                ) from None
             if broken is not None:
                 raise broken
             self._is_ready = True
@@ -105,11 +109,18 @@ class _Child(Generic[T, R]):
                 self.end()
                 status, content = "timeout", f"no result after {self._work.seconds:.0f} s"
         except (EOFError, OSError):
-            self._process.join()
-            status, content = "crash", f"the process ended with {_ending(self._process.exitcode)}"
+            status, content = "crash", f"the process ended with {self._ending()}"
         if self.n_found < self._work.n_steps:
             self.go_on()
         return self._work.failed(self.task, step, status, content)
+
+    def _ending(self) -> str:
+        """The signal or the exit code that the process ends with."""
+        self._process.join()
+        code = self._process.exitcode or 0
+        with contextlib.suppress(ValueError):  # no signal
+            return signal.Signals(-code).name
+        return f"exit code {code}"
 
     def end(self) -> None:
         """Ends the process."""
@@ -117,12 +128,12 @@ class _Child(Generic[T, R]):
         self._process.join()
 
 
-def _serve(connection: Connection, make: Callable[[], Callable[[Any, int], Iterator[Any]]]) -> None:
+def _serve(connection: Connection) -> None:
     """The loop of a child: receives tasks, sends their results one by one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its children
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
-            run = make()
+            run: Callable[[Any, int], Iterator[Any]] = connection.recv()()
         except Exception as error:  # noqa: BLE001 - raised again in the parent
             connection.send(error)
             return
@@ -136,10 +147,3 @@ def _serve(connection: Connection, make: Callable[[], Callable[[Any, int], Itera
                 raise
             except BaseException as error:  # noqa: BLE001 - a panic in native code is no Exception
                 connection.send(("error", f"{type(error).__name__}: {error}"[:500]))
-
-
-def _ending(exit_code: int | None) -> str:
-    if exit_code is not None and exit_code < 0:
-        with contextlib.suppress(ValueError):
-            return signal.Signals(-exit_code).name
-    return f"exit code {exit_code}"

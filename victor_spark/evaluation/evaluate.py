@@ -163,7 +163,7 @@ def curves(rows: Table) -> dict[str, ThresholdCurve]:
 
 def differences(rows: Table, measured: Sequence[str]) -> list[dict[str, Any]]:
     """Every pair of cleaners: the mean difference of F1 in every measure, its interval and p-value."""
-    if not measured or not rows:
+    if not measured:
         return []
     sites = [page.site for page in next(iter(rows.values()))]
     columns = {name: _columns([rows[name]], measured) for name in rows}

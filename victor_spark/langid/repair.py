@@ -109,8 +109,6 @@ def whole(text: str) -> list[Misreading]:
     if not (possible := [by for by in _READ_AS if not n_letters or _is_half(head, n_letters, by)]):
         return []
     common = Counter(_HIGH.findall(text)).most_common(_MOST_RUNS)
-    if _in_runs(common) < 2 * MIN_MISREAD:
-        return []
     runs = [(run, n, n * len(_LETTER.findall(run))) for run, n in common]
     most_outside = (1 - _UTF8_RATIO) * sum(n * len(run) for run, n in common)
     shares: dict[Misreading, float] = {}

@@ -200,7 +200,8 @@ def _loose(page: "Structure", rows: npt.NDArray[np.signedinteger]) -> Footnotes:
             up = int(s.parent[row])
             while up >= 0 and s.kind[up] not in _NOTE_KINDS:
                 up = int(s.parent[up])
-            if up >= 0 and s.kind[up] != KIND["block"] and s.first[up] == first:
+            is_note = up >= 0 and s.kind[up] in (KIND["li"], KIND["p"], KIND["dd"])
+            if is_note and s.first[up] == first < s.last[up] - 1:
                 notes[up] = text
                 back.add(row)
     if refs and not notes:

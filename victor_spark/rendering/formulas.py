@@ -127,6 +127,7 @@ def delimited(tex: str, display: bool) -> str:
     return f"\\[{tex}\\]" if display else f"\\({tex}\\)"
 
 
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TOKEN: Final = re.compile(r"<(/?)([\w-]+:)?([\w-]+)([^>]*)>|([^<]+)")
 _SYMBOL_NAMES: Final = (
     "α=alpha β=beta γ=gamma δ=delta ε=varepsilon ϵ=epsilon ζ=zeta η=eta θ=theta ι=iota κ=kappa λ=lambda μ=mu"
@@ -138,17 +139,18 @@ _SYMBOL_NAMES: Final = (
     " ↔=leftrightarrow ⇒=Rightarrow ⇐=Leftarrow ⇔=Leftrightarrow ↦=mapsto ⟨=langle ⟩=rangle ⌊=lfloor"
     " ⌋=rfloor ⌈=lceil ⌉=rceil ‖=| ∥=parallel ⊥=perp ⊢=vdash ⊨=models …=ldots ⋯=cdots ⋮=vdots ⋱=ddots"
     " ′=prime ℝ=mathbb{R} ℕ=mathbb{N} ℤ=mathbb{Z} ℚ=mathbb{Q} ℂ=mathbb{C} ℓ=ell ℏ=hbar ∖=setminus"
-    " {={ }=} %=% #=# &=& _=_ ∣=mid †=dagger"
+    " {={ }=} %=% #=# &=& _=_ $=$ ∣=mid †=dagger"
 )
 _SYMBOLS: Final = dict(pair.split("=", 1) for pair in _SYMBOL_NAMES.split())
 _FUNCTIONS: Final = frozenset(
     "sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log ln exp lim max min sup inf det dim ker"
     " gcd deg arg Pr limsup liminf hom".split()
 )
-_ACCENTS: Final = {
-    "¯": "overline", "‾": "overline", "ˉ": "bar", "^": "hat", "ˆ": "hat", "~": "tilde", "˜": "tilde",
-    "→": "vec", "⃗": "vec", "˙": "dot", ".": "dot", "¨": "ddot", "⏞": "overbrace", "_": "underline",
+_OVER: Final = {
+    "¯": "overline", "‾": "overline", "―": "overline", "ˉ": "bar", "^": "hat", "ˆ": "hat", "~": "tilde",
+    "˜": "tilde", "rightarrow": "vec", "⃗": "vec", "˙": "dot", ".": "dot", "¨": "ddot", "⏞": "overbrace",
 }  # fmt: skip
+_UNDER: Final = dict.fromkeys("_¯‾―", "underline") | {"⏟": "underbrace"}
 _MAX_DEPTH: Final = 60
 
 
@@ -157,13 +159,16 @@ def of_mathml(markup: str) -> str:
     if len(markup) > _MAX_FORMULA:
         return ""
     stack: list[tuple[str, str, list[str]]] = [("math", "", [])]
-    for close, _, name, attributes, text in _TOKEN.findall(markup):
+    for close, _, name, attributes, text in _TOKEN.findall(_COMMENT.sub("", markup)):
         if text:
-            if (words := " ".join(unescape(text).split())) and stack[-1][0] != "annotation":
+            words = unescape(" ".join(text.split()))  # a non-breaking space at the end of a text is shown
+            words = re.sub(r"\s", " ", words) if stack[-1][0] == "mtext" else " ".join(words.split())
+            if words.strip() and stack[-1][0] != "annotation":
                 stack[-1][2].append(words)
+        elif attributes.endswith("/"):
+            stack[-1][2].append(_element(name, attributes, []))
         elif not close:
-            if not attributes.endswith("/"):
-                stack.append((name if len(stack) < _MAX_DEPTH else "mrow", attributes, []))
+            stack.append((name if len(stack) < _MAX_DEPTH else "mrow", attributes, []))
         elif len(stack) > 1:
             ended = stack.pop()
             if ended[0] not in ("annotation", "annotation-xml"):
@@ -174,20 +179,23 @@ def of_mathml(markup: str) -> str:
     return re.sub(r" +", " ", _row(stack[0][2])).strip()
 
 
-_MATRIX: Final = "\\begin{aligned}"
+_TABLE: Final = re.compile(r"\\begin\{aligned\}(?:(?!\\begin\{aligned).)*\\end\{aligned\}")
 _MATRICES: Final = {("(", ")"): "pmatrix", ("[", "]"): "bmatrix", ("|", "|"): "vmatrix"}
+_PILE: Final = re.compile(r"\\genfrac\{\}\{\}\{0pt\}\{\}((?:\{(?:[^{}]|\{[^{}]*\})*\}){2})")
+"""A fraction without a line and without the parentheses that `\\binom` has."""
 
 
 def _row(children: list[str]) -> str:
     """Terms beside each other; parentheses grow with their content, as those of MathML do."""
+    children = [child for child in children if child]
     for i in range(len(children) - 2):
         name = _MATRICES.get((children[i], children[i + 2]))
-        if name and children[i + 1].startswith(_MATRIX):
-            inside = children[i + 1].removeprefix(_MATRIX).removesuffix("\\end{aligned}")
-            children[i : i + 3] = ["", f"\\begin{{{name}}}{inside}\\end{{{name}}}", ""]
-    if len(children) > 1 and children[-1].startswith(_MATRIX) and children[-2] == "\\{":
-        inside = children[-1].removeprefix(_MATRIX).removesuffix("\\end{aligned}")
-        children[-2:] = [f"\\begin{{cases}}{inside}\\end{{cases}}"]
+        if name and _TABLE.fullmatch(children[i + 1]):
+            children[i : i + 3] = ["", children[i + 1].replace("{aligned}", f"{{{name}}}"), ""]
+        elif name == "pmatrix" and (pile := _PILE.fullmatch(children[i + 1])):
+            children[i : i + 3] = ["", f"\\binom{pile[1]}", ""]
+    if len(children) > 1 and children[-2] == "\\{" and _TABLE.fullmatch(children[-1]):
+        children[-2:] = ["", children[-1].replace("{aligned}", "{cases}")]
     if "(" in children and children.count("(") == children.count(")"):
         children = [{"(": "\\left(", ")": "\\right)"}.get(child, child) for child in children]
     return " ".join(filter(None, children))
@@ -197,12 +205,14 @@ _SHAPES: Final = {
     "msup": "{base}^{{{two}}}",
     "msub": "{base}_{{{two}}}",
     "msubsup": "{base}_{{{two}}}^{{{three}}}",
+    "mover": "\\overset{{{two}}}{{{one}}}",
     "munderover": "{one}_{{{two}}}^{{{three}}}",
     "mfrac": "\\frac{{{one}}}{{{two}}}",
     "mroot": "\\sqrt[{two}]{{{one}}}",
     "mphantom": "",
 }
 _FONTS: Final = {"bold": "mathbf", "double-struck": "mathbb", "script": "mathcal", "fraktur": "mathfrak"}
+_FENCES: Final = re.compile(r' (open|close|separators)="\s*([^"]*?)\s*"')
 
 
 def _element(name: str, attributes: str, children: list[str]) -> str:
@@ -216,21 +226,21 @@ def _element(name: str, attributes: str, children: list[str]) -> str:
         return f"\\operatorname{{{text}}}" if len(one) > 1 and "\\" not in text and one.islower() else text
     if name == "mo":
         return _symbols(" ".join(children))
-    if name in ("mn", "mspace"):
-        return "".join(children)
-    if name in ("mtext", "ms"):
-        return f"\\text{{{' '.join(children)}}}" if children else ""
-    if name == "mfrac" and 'linethickness="0' in attributes:
-        return f"\\binom{{{one}}}{{{two}}}"
+    if name in ("mn", "mtext", "ms"):
+        text = re.sub("[%#&_${}]", r"\\\g<0>", " ".join(children))
+        return f"\\text{{{text}}}" if text and name != "mn" else text
+    if name == "mfrac" and re.search(r' linethickness="0(?:\.0*)?[a-z%]*"', attributes):
+        return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{one}}}{{{two}}}"
+    if accent := (_OVER if name == "mover" else _UNDER if name == "munder" else {}).get(two.strip("\\")):
+        return f"\\{accent}{{{one}}}"
     if name == "munder":
         return f"{one}_{{{two}}}" if one.startswith("\\") else f"\\underset{{{two}}}{{{one}}}"
-    if name == "mover":
-        accent = _ACCENTS.get(two.strip()) or ("vec" if two == "\\rightarrow" else None)
-        return f"\\{accent}{{{one}}}" if accent else f"\\overset{{{two}}}{{{one}}}"
     if name == "msqrt":
         return f"\\sqrt{{{_row(children)}}}"
     if name == "mfenced":
-        return f"\\left({', '.join(children)}\\right)"
+        stated = {name: unescape(value) for name, value in _FENCES.findall(attributes)}
+        inside = f"{stated.get('separators', ',')[:1]} ".join(children)
+        return _row([_symbols(stated.get("open", "(")), inside, _symbols(stated.get("close", ")"))])
     if name == "mtr":
         return " & ".join(children)
     if name == "mlabeledtr":

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from html import unescape
 from itertools import pairwise
@@ -45,14 +46,14 @@ class Links:
     def _base(self) -> str:
         """The address that relative ones are relative to; "" where the page's is unknown or too long."""
         found, base = _BASE.search(self._source_with("base")[:100_000]), self._url
-        if found:
-            base = _joined(base, unescape(found[1].decode("utf-8", "replace")))
+        with suppress(ValueError):  # an invalid base is ignored, as in browsers
+            base = urljoin(base, unescape(found[1].decode("utf-8", "replace"))) if found else base
         return base if len(base) <= _LONGEST_BASE else ""
 
     @cached_property
     def _origin(self) -> str:
-        """Scheme and host of the base."""
-        return _joined(self._base, "/")[:-1]
+        """Scheme and host of the base; ValueError if it is invalid."""
+        return urljoin(self._base, "/")[:-1]
 
     def address(self, written: str) -> str | None:
         """The resolved form of an address; None for "", for a script and for a place in the page itself."""
@@ -63,8 +64,11 @@ class Links:
             return written
         if scheme := _SCHEME.match(written):
             return written if scheme[0].lower() in _ALLOWED else None
-        is_rooted = written[0] == "/" and written[1:2] != "/"
-        address = self._origin + written if is_rooted else _joined(self._base, written)
+        is_path = written[0] == "/" and written[1:2] != "/"
+        try:
+            address = self._origin + written if is_path else urljoin(self._base, written)
+        except ValueError:  # an invalid address stays as it is
+            return written
         if "#" in address and self._url and address.partition("#")[0] == self._url.partition("#")[0]:
             return None
         return address
@@ -84,14 +88,6 @@ class Links:
             sets = (_of_set(unescape(stated)) for stated in _SOURCE_SET.findall(markup))
             found.append(next(filter(None, sets), ""))
         return found
-
-
-def _joined(base: str, written: str) -> str:
-    """An address relative to another; unchanged if one of them is invalid."""
-    try:
-        return urljoin(base, written) if base else written
-    except ValueError:
-        return written
 
 
 _FORMULA: Final = re.compile(

@@ -103,18 +103,16 @@ class _Pages(NamedTuple):
 
 def _read(texts: Sequence[str], tokeniser: Tokeniser, mutable: Patterns) -> _Pages:
     vocabulary, n_patterns = Vocabulary(), len(mutable.names)
-    symbol_of = np.empty(1 << 12, dtype=np.int32)
-    symbols, edges = [], []
+    first_matches, ids, edges = list[int](), [], []
     for text in texts:
         found = spans(text, tokeniser)
-        ids, new = vocabulary.number(found)
-        known, n = vocabulary.n - len(new), vocabulary.n
-        if n > len(symbol_of):
-            symbol_of = np.concatenate([symbol_of, np.empty(max(n, len(symbol_of)), dtype=np.int32)])
-        kinds = np.array([mutable.first_match(word) for word in words(text, found, new)], dtype=np.int32)
-        symbol_of[known:n] = np.where(kinds >= 0, kinds, n_patterns + np.arange(known, n, dtype=np.int32))
-        symbols.append(symbol_of[ids])
+        numbers, new = vocabulary.number(found)
+        first_matches.extend(map(mutable.first_match, words(text, found, new)))
+        ids.append(numbers)
         edges.append(found.edges.copy())
+    kinds = np.array(first_matches, dtype=np.int32)
+    symbol_of = np.where(kinds >= 0, kinds, n_patterns + np.arange(len(kinds), dtype=np.int32))
+    symbols = [symbol_of[numbers] for numbers in ids]
     is_distinct = distinct(symbols, MIN_DUPLICATE_JACCARD)
     kept, symbols = list(compress(texts, is_distinct)), list(compress(symbols, is_distinct))
     edges = list(compress(edges, is_distinct))

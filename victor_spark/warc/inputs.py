@@ -46,14 +46,11 @@ def found(inputs: Sequence[str], *, base_url: str | None = None) -> Iterator[Sha
     """`resolve` as a generator, for lists that do not fit in memory; empty files are no error."""
     if not inputs:
         raise InputError("no input given")
-    known, is_empty = _Known(), True
+    known = _Known()
     for text in inputs:
         for shard in _expand(_local(os.fspath(text)), base_url, depth=0):
             if (new := known.new_part(shard)) is not None:
-                is_empty = False
                 yield new
-    if is_empty:
-        raise InputError(f"{inputs[0]}: holds no archive")
 
 
 class Checked(NamedTuple):
@@ -157,9 +154,9 @@ def _of_many(origin: str, paths: list[str], base_url: str | None, *, depth: int)
         else:
             try:
                 yield from _of_file(path, base_url, depth=depth)
-            except OSError:
+            except OSError as error:
                 if named is None:
-                    raise
+                    raise InputError(f"{storage.printable(path)}: {one_line(error)}") from None
                 yield _shard(path, named)  # the reader fails on it, too, and it is counted
 
 
