@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from tests.html.pages import blocks_of
+from victor_spark.blocks import Blocks
 from victor_spark.model import surroundings
 from victor_spark.model.features import FEATURE_SETS, from_conf
-from victor_spark.model.victor_2008 import NAMES, columns
+from victor_spark.model.victor_2008 import NAMES
 from victor_spark.model.weights import Names, Origins, Weights
 
-PATTERNS = from_conf("victor-2008").patterns
+FEATURES = from_conf("victor-2008")
 
 MENU = "<div><a>Home</a><div>one two three</div></div><div><a>x</a> four</div>"
 TABLE = "<table><tr><td>one <a>link</a><td>two three four</table>"
@@ -79,10 +80,14 @@ EXAMPLES: list[tuple[str, str, Sequence[float]]] = [
 ]
 
 
+def values_of(blocks: Blocks) -> dict[str, np.ndarray]:
+    """The features of `victor-2008` by name."""
+    return dict(zip(NAMES, FEATURES.values(blocks), strict=True))
+
+
 @pytest.mark.parametrize(("name", "source", "expected"), EXAMPLES, ids=[name for name, *_ in EXAMPLES])
 def test_feature(name: str, source: str, expected: Sequence[float]) -> None:
-    values = np.asarray(columns(blocks_of(source), PATTERNS)[name], dtype=float)
-    assert values.tolist() == pytest.approx(expected)
+    assert values_of(blocks_of(source))[name].tolist() == pytest.approx(expected)
 
 
 LANGUAGE = ("langid1", "langid2")
@@ -91,7 +96,7 @@ LANGUAGE = ("langid1", "langid2")
 @pytest.mark.parametrize("name", LANGUAGE)
 def test_language_features_are_the_columns_that_langid_fills(name: str) -> None:
     blocks = replace(blocks_of("<p>a<p>b"), **{name: np.array([0.25, -1], dtype=np.float32)})
-    assert columns(blocks, PATTERNS)[name].tolist() == [0.25, -1]
+    assert values_of(blocks)[name].tolist() == [0.25, -1]
 
 
 def test_every_feature_has_an_example() -> None:
@@ -158,7 +163,7 @@ def test_every_feature_gives_one_finite_number_a_block_on_any_page(feature_set: 
 
 
 def test_chinese_does_not_collapse() -> None:
-    found = columns(blocks_of("<p>我们的城市在河边。夏天很热，冬天很冷。</p>"), PATTERNS)
+    found = values_of(blocks_of("<p>我们的城市在河边。夏天很热，冬天很冷。</p>"))
     names = (
         "token.alpha-abs",
         "token.alpha-rel",
@@ -170,7 +175,7 @@ def test_chinese_does_not_collapse() -> None:
 
 
 def test_words_in_links_count_for_no_group() -> None:
-    found = columns(blocks_of("<div><a>one two three</a></div><div>four</div>"), PATTERNS)
+    found = values_of(blocks_of("<div><a>one two three</a></div><div>four</div>"))
     assert found["div-group.word-ratio"].tolist() == [0, 1]
 
 

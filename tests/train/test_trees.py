@@ -12,11 +12,10 @@ from tests.html.pages import blocks_of
 from tests.model.conftest import kept_in, some_pages
 from victor_spark.blocks import LABELS, OTHER
 from victor_spark.errors import ModelError
-from victor_spark.model import crf, revision, victor_2008
+from victor_spark.model import crf, revision
 from victor_spark.model.decision import n_words
 from victor_spark.model.features import FeatureTable, from_conf
 from victor_spark.model.files import from_bytes, to_bytes
-from victor_spark.model.surroundings import NAMES
 from victor_spark.model.trees import ARRAYS, TreeOptions, Trees, TreesOptions, check
 from victor_spark.train import crf as training
 from victor_spark.train import crfsuite, trees
@@ -218,17 +217,6 @@ def test_a_model_without_its_trees_is_refused(small: FeatureTable, place: str) -
     other = Trees(np.full((1, 1), 999, dtype=np.int32), *(np.zeros((1, n), np.float32) for n in (1, 2)))
     with pytest.raises(ModelError, match="damaged"):
         from_bytes(to_bytes(replace(model, **{place: other})))
-
-
-def test_the_papers_features_are_the_same_in_both_sets() -> None:
-    shared = [name for name in NAMES if name in victor_2008.NAMES]
-    assert len(shared) > 40
-    for page in some_pages(21, 25):
-        values = dict(zip(NAMES, from_conf("victor-2").values(page.blocks), strict=False))
-        paper = victor_2008.columns(page.blocks, {})
-        for name in shared:
-            theirs = paper[name]
-            np.testing.assert_allclose(values[name], np.asarray(theirs, dtype=float), rtol=1e-6, err_msg=name)
 
 
 def test_what_stands_around_a_block(small: FeatureTable) -> None:

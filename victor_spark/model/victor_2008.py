@@ -1,7 +1,8 @@
-"""Features of `victor-2008`, those of the paper, as a table: one entry, one feature (Victor, section 3.2).
+"""Features of `victor-2008`, those of the paper (Victor, section 3.2).
 
-A feature is one number per block, computed from a page's block columns. Its bin edges and offsets
-stand in conf/features/victor-2008.toml and travel inside the model.
+A feature is one number per block. Its bin edges and offsets stand in conf/features/victor-2008.toml and
+travel inside the model. Most are features of `victor-2`, too, and are computed with these. The others are
+those of language and of regular expressions:
 
 regexp.url, regexp.date and regexp.time are lists of regular expressions: the value of a block is the number
 of the first expression that matches, 0 for none. Expressions run over the joined text of the few blocks that
@@ -15,9 +16,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from victor_spark.blocks import Blocks, Float32, no_blocks
+from victor_spark.blocks import Blocks, Float32
 from victor_spark.errors import ConfigurationError
-from victor_spark.html.tags import inside
+from victor_spark.kernels import num
+from victor_spark.model import surroundings
 from victor_spark.model.surroundings import CHARACTERS, CONTAINERS, SPLITS, TOKENS, Fill
 
 Column: TypeAlias = npt.NDArray[Any]
@@ -28,66 +30,40 @@ Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
 FAMILIES: Final[Mapping[str, str]] = {"url": r"[:.@]", "date": r"\d", "time": r"\d"}
 """Family → the beginning of each of its expressions: one character, which is found fast."""
 
-_IN: Final = CONTAINERS[:9]  # those of the paper
+NAMES: Final = (
+    # Markup: all ancestors, and the tags since the previous block.
+    *(f"container.{name}" for name in CONTAINERS[:9]),  # those of the paper
+    *(f"split.{name}" for name in SPLITS),
+    # Content: characters, tokens, sentences, duplicates, patterns, layout groups.
+    *(f"char.{kind}-{measure}" for measure in ("abs", "rel") for kind in CHARACTERS),
+    *(f"token.{kind}-{measure}" for measure in ("abs", "rel") for kind in TOKENS),
+    *("sentence.count", "sentence.avg-length", "sentence-begin", "sentence-end"),
+    *("first-duplicate", "duplicate-count"),
+    *(f"regexp.{family}" for family in FAMILIES),
+    *("div-group.word-ratio", "td-group.word-ratio", "langid1", "langid2"),
+    # Document.
+    *("position", *(f"document.{name}" for name in num.DOCUMENT)),
+)
+"""The features in the order of their rows."""
 
-
-def columns(blocks: Blocks, patterns: Patterns) -> dict[str, Column]:
-    """Feature → its number for every block of a page."""
-    n, n_words = len(blocks), blocks.n_words
-    n_characters = blocks.text_end - blocks.text_start  # white space inside the block included
-    n_tokens = np.maximum(n_words + blocks.n_other_tokens, 1)  # all that white space separates
-    _, first, inverse, counts = np.unique(
-        blocks.letters_hash, return_index=True, return_inverse=True, return_counts=True
-    )
-    n_same = counts[inverse]
-    div_ratio, td_ratio = (_word_ratio(blocks, group) for group in (blocks.div_group, blocks.td_group))
-    of_page = {
-        "word-count": n_words.sum(),
-        "sentence-count": blocks.n_sentences.sum(),
-        "block-count": n,
-        "max-div-group": div_ratio.max(initial=0.0),
-        "max-td-group": td_ratio.max(initial=0.0),
-    }
-    return {
-        # Markup: all ancestors, and the tags since the previous block.
-        **{f"container.{name}": inside(blocks, name) for name in _IN},
-        **{f"split.{name}": getattr(blocks, f"n_split_{column}") for name, column in SPLITS.items()},
-        # Content: characters, tokens, sentences, duplicates, patterns, layout groups.
-        **{f"char.{kind}-abs": getattr(blocks, column) for kind, column in CHARACTERS.items()},
-        **{f"char.{kind}-rel": getattr(blocks, column) / n_characters for kind, column in CHARACTERS.items()},
-        **{f"token.{kind}-abs": getattr(blocks, column) for kind, column in TOKENS.items()},
-        **{f"token.{kind}-rel": getattr(blocks, column) / n_tokens for kind, column in TOKENS.items()},
-        "sentence.count": blocks.n_sentences,
-        "sentence.avg-length": n_words / np.maximum(blocks.n_sentences, 1),
-        "sentence-begin": blocks.sentence_begin,
-        "sentence-end": blocks.sentence_end,
-        "first-duplicate": np.isin(np.arange(n), first) & (n_same > 1),
-        "duplicate-count": n_same,
-        **{f"regexp.{family}": column for family, column in first_matches(blocks, patterns).items()},
-        "div-group.word-ratio": div_ratio,
-        "td-group.word-ratio": td_ratio,
-        "langid1": blocks.langid1,
-        "langid2": blocks.langid2,
-        # Document.
-        "position": np.arange(n) / max(n - 1, 1),
-        **{f"document.{name}": np.full(n, value) for name, value in of_page.items()},
-    }
-
-
-def _word_ratio(blocks: Blocks, group: Column) -> Column:
-    """The share of the page's unlinked words in groups that stand in the block's; 0 outside groups."""
-    totals = np.bincount(group, weights=np.where(inside(blocks, "a"), 0, blocks.n_words))
-    totals[:1] = 0
-    return np.asarray((totals / max(totals.sum(), 1.0))[group])
+_SHARED: Final = [name for name in NAMES if name in surroundings.NAMES]
+_SHARED_ROWS: Final = [NAMES.index(name) for name in _SHARED]
+_ROWS_THERE: Final = [surroundings.NAMES.index(name) for name in _SHARED]
 
 
 def rows_of(blocks: Blocks, patterns: Patterns) -> Fill:
-    """A function that fills `rows` (len(NAMES), n blocks) of a page."""
-    found = list(columns(blocks, patterns).values())
+    """A function that fills `rows` (len(NAMES), n blocks) of a page with at least one block."""
+    own = {f"regexp.{family}": column for family, column in first_matches(blocks, patterns).items()}
+    own |= {"langid1": blocks.langid1, "langid2": blocks.langid2}
+    fill_shared = surroundings.rows_of(blocks)
+    surroundings.layout_of.cache_clear()  # it holds the page
 
     def fill(first: int, rows: Float32) -> None:
-        for row, column in enumerate(found):
-            rows[row] = column[first : first + rows.shape[1]]
+        of_victor_2 = np.empty((len(surroundings.NAMES), rows.shape[1]), dtype=np.float32)
+        fill_shared(first, of_victor_2)
+        rows[_SHARED_ROWS] = of_victor_2[_ROWS_THERE]
+        for name, column in own.items():
+            rows[NAMES.index(name)] = column[first : first + rows.shape[1]]
 
     return fill
 
@@ -138,7 +114,3 @@ def _lines(blocks: Blocks, rows: Column) -> tuple[Column, str, Column]:
     """`rows`, their texts joined, and where each text starts in the joined string."""
     lengths = blocks.text_end[rows] - blocks.text_start[rows] + len(_BETWEEN)
     return rows, _BETWEEN.join(blocks.texts(rows)), np.cumsum(lengths) - lengths
-
-
-NAMES: Final = tuple(columns(no_blocks(), compile_patterns(dict.fromkeys(FAMILIES, ()))))
-"""The features in the order of their rows."""
