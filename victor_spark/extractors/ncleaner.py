@@ -77,26 +77,20 @@ def symbol_table(characters: UInt32, *, lexical: bool) -> UInt16:
 def segments(blocks: Blocks, table: UInt16) -> Segments:
     """The paragraphs of a page in document order."""
     begins = np.diff(blocks.paragraph, prepend=-1) != 0
-    of_block = np.cumsum(begins) - 1
-    # All text as symbols, and where each block's text begins there.
-    lengths = (blocks.text_end - blocks.text_start).astype(np.int64)
-    before = np.where(begins, 2, blocks.space_before > 0)
-    ends = np.cumsum(lengths + before)
-    starts = ends - lengths
-    symbols = np.full(int(ends[-1]) + 1 if len(ends) else 1, EDGE, dtype=np.int64)
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # 0, 1, …
-    points = blocks.points[np.repeat(blocks.text_start, lengths) + within]
-    symbols[np.repeat(starts, lengths) + within] = table[np.minimum(points, sys.maxunicode)]
-    symbols[starts[before == 1] - 1] = SPACE
-    # The first of two edges ends a segment, the second one begins the next.
-    second = np.zeros(len(symbols), dtype=bool)
-    second[starts[begins] - 1] = True
+    ends = np.diff(blocks.paragraph, append=-1) != 0
+    symbols = table[np.minimum(blocks.points, sys.maxunicode)].astype(np.int64)
+    # The newline after a block becomes two edges, a space where the page has one, or nothing.
+    symbols[blocks.text_end] = np.where(ends, EDGE, SPACE)
+    times = np.ones(len(symbols), dtype=np.int64)
+    times[blocks.text_end] = np.where(ends, 2, np.append(blocks.space_before[1:] > 0, False))
+    symbols = np.concatenate([[EDGE, EDGE], np.repeat(symbols, times)])[:-1]
     white = symbols == SPACE
-    stays = ~(white[1:] & white[:-1])
-    symbols, second = symbols[np.append(True, stays)], second[np.append(True, stays)]
+    symbols = symbols[np.append(True, ~(white[1:] & white[:-1]))]
+    # The first of two edges ends a segment, the second one begins the next.
+    second = np.append(False, (symbols[1:] == EDGE) & (symbols[:-1] == EDGE))
     rows = np.flatnonzero(~second)[1:]
     of_row = (np.cumsum(second) - 1)[rows]
-    return Segments(symbols, rows, of_row, of_block, int(begins.sum()))
+    return Segments(symbols, rows, of_row, np.cumsum(begins) - 1, int(begins.sum()))
 
 
 @dataclass(frozen=True, slots=True)
