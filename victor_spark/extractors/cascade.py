@@ -3,11 +3,10 @@
 from dataclasses import replace
 from typing import Final
 
-import numpy as np
-
 from victor_spark.blocks import AFTERWARDS, COLUMNS, OTHER, Bool, Cleaner, Page, Scores, uniform
 from victor_spark.errors import UsageError
 from victor_spark.html.segment import segment
+from victor_spark.templates.coverage import of_blocks
 
 JOINT: Final = "+"
 
@@ -52,8 +51,5 @@ def left(page: Page, kept: Bool) -> Page:
     html = "".join(page.html[start:end] for start, end in cuts)
     known = {name: getattr(old, name)[kept] for name in _KEPT}
     blocks = replace(segment(html, old.source_elements), **known)
-    covered = page.in_template
-    if covered is not None:
-        places = zip(old.text_start[kept].tolist(), old.text_end[kept].tolist(), strict=True)
-        covered = np.concatenate([covered[:0], *(covered[start : end + 1] for start, end in places)])
+    covered = None if page.in_template is None else page.in_template[of_blocks(old, kept)]
     return replace(page, html=html, blocks=blocks, in_template=covered)

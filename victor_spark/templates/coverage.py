@@ -26,7 +26,7 @@ def view(name: str, page: Page, kept: Bool | None = None) -> str:
         return page.blocks.text
     if name != CLEANED or kept is None:
         raise UsageError(f"no view {name!r}: use one of {', '.join(VIEWS)}")
-    return text_of(page.blocks.points[_of_blocks(page.blocks, kept)])
+    return text_of(page.blocks.points[of_blocks(page.blocks, kept)])
 
 
 def covered(name: str, page: Page, intervals: Int32, kept: Bool | None = None) -> Bool:
@@ -35,9 +35,9 @@ def covered(name: str, page: Page, intervals: Int32, kept: Bool | None = None) -
         return _from_html(page, _mask(len(page.html), intervals))
     if name == TEXT or kept is None:
         return _mask(len(page.blocks.points), intervals)
-    rows = _of_blocks(page.blocks, kept)
-    result = np.zeros(len(page.blocks.points), dtype=bool)
-    result[rows] = _mask(len(rows), intervals)
+    places = of_blocks(page.blocks, kept)
+    result = np.zeros_like(places)
+    result[places] = _mask(int(places.sum()), intervals)
     return result
 
 
@@ -68,11 +68,9 @@ def sums(blocks: Blocks, counted: Bool) -> Int32:
     return np.asarray(total[blocks.text_end] - total[blocks.text_start], dtype=np.int32)
 
 
-def _of_blocks(blocks: Blocks, kept: Bool) -> Int32:
-    """The places in `blocks.text` of the kept blocks, each with the newline that follows it."""
-    n = len(blocks.points)
-    spans = np.stack([blocks.text_start[kept], np.minimum(blocks.text_end[kept] + 1, n)], axis=1)
-    return np.flatnonzero(_mask(n, spans)).astype(np.int32)
+def of_blocks(blocks: Blocks, kept: Bool) -> Bool:
+    """Which code points of the text are of the kept blocks, or newlines after them."""
+    return np.repeat(kept, blocks.text_end + 1 - blocks.text_start)
 
 
 def _from_html(page: Page, mask: Bool) -> Bool:
