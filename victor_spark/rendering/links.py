@@ -9,9 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
-from victor_html.elements import ELEMENTS
-from victor_spark.blocks import UInt8
-from victor_spark.html.tags import occurrences
+from victor_spark.blocks import Blocks
+from victor_spark.html.tags import has, occurrences
 from victor_spark.rendering.num import KIND
 
 if TYPE_CHECKING:
@@ -29,18 +28,16 @@ _ALLOWED: Final = (
 
 
 class Links:
-    """Resolves the addresses of a page; `in_source`: which of ELEMENTS the page's source has."""
+    """Resolves the addresses of a page."""
 
-    def __init__(self, url: str | None, markup: Callable[[], bytes] | None, in_source: UInt8) -> None:
+    def __init__(self, url: str | None, markup: Callable[[], bytes] | None, blocks: Blocks) -> None:
         self._url = url or ""
         self._markup = markup
-        self._in_source = in_source
+        self._blocks = blocks
 
     def _source_with(self, element: str) -> bytes:
         """The source of the page if it has such an element, else b""."""
-        number = ELEMENTS.index(element)
-        has = len(self._in_source) <= number or self._in_source[number]
-        return self._markup() if self._markup is not None and has else b""
+        return self._markup() if self._markup is not None and has(self._blocks, element) else b""
 
     @cached_property
     def _base(self) -> str:

@@ -119,7 +119,7 @@ class Structure:
         markup: Callable[[], bytes] | None = None,
     ) -> None:
         self.html: str = html
-        self.blocks, self.links = blocks, links.Links(url, markup, blocks.source_elements)
+        self.blocks, self.links = blocks, links.Links(url, markup, blocks)
         self.points, self.text = blocks.points, blocks.text
         self.values: list[Any] = []
         self.shown_images: dict[str, int] = {}  # addresses and the rows of their images
