@@ -35,14 +35,14 @@ class Trained:
 @contextmanager
 def kept_in(folder: Path) -> Iterator[Path]:
     """Copies CRFsuite's own file of the training in this context into the folder; its path."""
-    fit, path = crfsuite.fit, folder / CRFSUITE_NAME
+    read, path = crfsuite.read_weights, folder / CRFSUITE_NAME
 
-    def kept(pages: Any, original: Path, *options: Any) -> None:
-        fit(pages, original, *options)
+    def kept(original: Path) -> crfsuite.Fitted:
         shutil.copyfile(original, path)
+        return read(original)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crfsuite, "fit", kept)
+        patch.setattr(crfsuite, "read_weights", kept)
         yield path
 
 

@@ -12,11 +12,9 @@ scores are sums of weights, therefore A·old + δ is again a model of the same f
 same decoder. Where trees revise the CRF, more are grown on the new pages, on top of those.
 """
 
-import tempfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -31,7 +29,7 @@ from victor_spark.model.revision import features
 from victor_spark.model.trees import TreeOptions, Trees
 from victor_spark.model.weights import Weights
 from victor_spark.train import check_installed, crfsuite, trees, weights
-from victor_spark.train.crfsuite import CRFSUITE_NAME, Progress, TrainingOptions
+from victor_spark.train.crfsuite import Progress, TrainingOptions
 
 MAX_BLOCKS: Final = 1500
 """Longer pages are left out of training: a few index pages would outweigh everything else."""
@@ -87,10 +85,8 @@ def train(
         (crfsuite.sequences(table, table.bins(of_page)), page.labels)
         for page, of_page in zip(usable, values, strict=True)
     )
-    with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch, CRFSUITE_NAME)
-        crfsuite.fit(sequences, path, options, progress)
-        model = crfsuite.from_crfsuite(path, table, known, learnt, first)
+    fitted = crfsuite.fit(sequences, options, progress)
+    model = crfsuite.from_crfsuite(fitted, table, known, learnt, first)
     return revised(usable, values, model) if table.is_learnt else model
 
 
@@ -189,12 +185,10 @@ def adapt(
     check_installed(start.table)
     usable = usable_pages(pages)
     sequences = ((items(start, page.blocks), page.labels) for page in usable)
-    with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch, CRFSUITE_NAME)
-        crfsuite.fit(sequences, path, options, progress)
-        known = {**start.about, "n_adaptation_pages": len(usable)}
-        corrections = crfsuite.from_crfsuite(path, start.table, known, start.weights, start.first)
-        states, _, _ = crfsuite.read_weights(path)
+    fitted = crfsuite.fit(sequences, options, progress)
+    known = {**start.about, "n_adaptation_pages": len(usable)}
+    corrections = crfsuite.from_crfsuite(fitted, start.table, known, start.weights, start.first)
+    states, _, _ = fitted
     # A[k, y]: how much a unit of the old score of label k adds to the score of label y.
     trust = np.array([states.get(name, np.zeros(len(LABELS))) for name in OLD])
     together = _together(start, corrections, trust)

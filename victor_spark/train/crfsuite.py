@@ -1,11 +1,12 @@
 """Converts for CRFsuite: blocks into attributes as strings, and its model file into dense weights."""
 
 import struct
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,8 @@ ALGORITHMS: Final = {"lbfgs": {"c1": 0.0, "c2": 1.0}, "ap": {}}
 
 Progress = Callable[[int, float], None]
 """Called after each iteration with its number and the loss."""
+Fitted: TypeAlias = tuple[dict[str, Float64], Float64, Bool]
+"""State weights (one per label) by attribute name, the transition matrix, which of LABELS are there."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,9 @@ class TrainingOptions:
 
 
 def fit(
-    pages: Iterable[tuple[Any, UInt8]], path: Path, options: TrainingOptions, progress: Progress | None = None
-) -> None:
-    """Trains a CRF on pages, each as CRFsuite takes its blocks and their labels; writes CRFsuite's file.
+    pages: Iterable[tuple[Any, UInt8]], options: TrainingOptions, progress: Progress | None = None
+) -> Fitted:
+    """The weights of a CRF trained on pages, each as CRFsuite takes its blocks and their labels.
 
     Raises ModelError for an unknown algorithm.
     """
@@ -66,7 +69,10 @@ def fit(
     )
     for items, labels in pages:
         trainer.append(pycrfsuite.ItemSequence(items), [LABELS[label] for label in labels.tolist()])
-    trainer.train(str(path))
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch, CRFSUITE_NAME)
+        trainer.train(str(path))
+        return read_weights(path)
 
 
 def boundary_name(offset: int) -> str:
@@ -111,14 +117,14 @@ def sequences(table: FeatureTable, codes: npt.NDArray[np.uint8]) -> list[list[st
 
 
 def from_crfsuite(
-    path: Path,
+    fitted: Fitted,
     table: FeatureTable,
     about: Mapping[str, Any],
     weights: Weights | None = None,
     first: Trees | None = None,
 ) -> Model:
-    """Dense weights of a model that python-crfsuite trained on `sequences(table, …)`."""
-    states, transitions, known = read_weights(path)
+    """A model of the weights that CRFsuite fitted to `sequences(table, …)`, as dense arrays."""
+    states, transitions, known = fitted
     reach = table.reach
     none = np.zeros(len(LABELS))
     singles = np.zeros((len(table.names), files.most_bins(table), 2 * reach + 1, len(LABELS)))
@@ -152,8 +158,8 @@ NEVER: Final = -1e4
 """The weight of a label that was not in the training pages: its probability is 0."""
 
 
-def read_weights(path: Path) -> tuple[dict[str, Float64], Float64, Bool]:
-    """State weights (one per label) by attribute name, the transition matrix, which of LABELS are there.
+def read_weights(path: Path) -> Fitted:
+    """The weights in CRFsuite's file.
 
     CRFsuite's own dump prints six decimals; the weights are read from the file's FEAT section
     (type 0: attribute → label, type 1: label → label), as 64-bit floats.
