@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pyarrow as pa
 
-from victor_spark.blocks import Int32
+from victor_spark.blocks import Int32, unite
 from victor_spark.logs import track
 from victor_spark.templates import table
-from victor_spark.templates.matcher import NEAR, Matcher, unite
+from victor_spark.templates.matcher import NEAR, Matcher
 from victor_spark.templates.mine import MiningSettings, mine, sample
 
 

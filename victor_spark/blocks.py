@@ -245,6 +245,14 @@ def first_from(starts: Int32, place: int) -> int:
     return int(starts.searchsorted(starts.dtype.type(place)))
 
 
+def unite(starts: Int32, ends: Int32, near: int = 0) -> Int32:
+    """Shape (n, 2): the union of intervals, ordered by their starts; those at most `near` apart are one."""
+    n, reached = len(starts), np.maximum.accumulate(ends)
+    is_apart = starts[1:] - reached[:-1] > near
+    first, last = np.append(True, is_apart)[:n], np.append(is_apart, True)[:n]
+    return np.stack([starts[first], reached[last]], axis=1).astype(np.int32)
+
+
 def no_blocks() -> Blocks:
     """The columns of a page without text."""
     return Blocks(**zeros(0), text="", title=None)

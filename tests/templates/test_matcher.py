@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from tests.kernels.test_uncompiled import from_source
 from tests.templates.expressions import by_expressions, remove
+from victor_spark.blocks import unite
 from victor_spark.kernels import memory_views
 from victor_spark.templates import matcher as module
 from victor_spark.templates import patterns, tokens
-from victor_spark.templates.matcher import Matcher, unite
+from victor_spark.templates.matcher import Matcher
 from victor_spark.templates.tokens import TOKENISERS
 
 NUMBER, TIME, ANY = (

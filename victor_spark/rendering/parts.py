@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import Blocks, Int32
+from victor_spark.blocks import Blocks, Int32, unite
 from victor_spark.html.tags import has
 from victor_spark.rendering import shown
 from victor_spark.rendering.num import KIND
@@ -66,10 +66,7 @@ def _cut(blocks: Blocks, html: str, spans: list[Span]) -> Parts:
     if not spans:
         at = np.full(len(blocks), len(_SEPARATOR) - 1, dtype=np.int32)
         return _SEPARATOR, at, at
-    begins, ends = np.array(sorted(spans), dtype=np.int32).T
-    ends = np.maximum.accumulate(ends)
-    is_apart = begins[1:] > ends[:-1]
-    begins, ends = begins[np.append(True, is_apart)], ends[np.append(is_apart, True)]
+    begins, ends = unite(*np.array(sorted(spans), dtype=np.int32).T).T
     places = np.cumsum([len(_SEPARATOR), *(ends - begins + len(_SEPARATOR))], dtype=np.int32)
 
     def moved(points: Int32) -> Int32:

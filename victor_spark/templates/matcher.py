@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from victor_spark.blocks import Int32, UInt8
+from victor_spark.blocks import Int32, UInt8, unite
 from victor_spark.kernels import tokens as kernel
 from victor_spark.kernels import views
 from victor_spark.templates import patterns
@@ -82,17 +82,6 @@ class Matcher:
             members = list(self._known_sets)
             self._set_heads = np.cumsum([0, *map(len, members)]).astype(np.int32)
             self._set_symbols = np.array([s for symbols in members for s in symbols], dtype=np.int32)
-
-
-def unite(starts: Int32, ends: Int32, near: int) -> Int32:
-    """Shape (n, 2): the union of intervals, ordered by their starts; those at most `near` apart are one."""
-    if not len(starts):
-        return np.empty((0, 2), dtype=np.int32)
-    reached = np.maximum.accumulate(ends)
-    apart = np.flatnonzero(starts[1:] - reached[:-1] > near) + 1
-    first = np.concatenate([[0], apart])
-    last = np.concatenate([apart, [len(starts)]]) - 1
-    return np.stack([starts[first], reached[last]], axis=1).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True)
