@@ -16,7 +16,6 @@ Lengths are in characters, one of a script written without spaces counting three
 """
 
 import re
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -30,6 +29,7 @@ from victor_spark.blocks import Blocks, Bool, Cleaner, Float64, Int32, Page, Sco
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BLOCK_LEVEL, TAG, VOID, inside
 from victor_spark.kernels.num import UNSPACED
+from victor_spark.templates.coverage import sums
 from victor_spark.words import words
 
 FILE: Final = "line_block.toml"
@@ -174,9 +174,7 @@ def features(page: Page, joined: Lines) -> Features:
 
 def weighted_lengths(blocks: Blocks) -> Float64:
     """Characters per block, those of unspaced scripts counted UNSPACED_WEIGHT times."""
-    unspaced = (properties()[np.minimum(blocks.points, sys.maxunicode)] & UNSPACED) != 0
-    before = np.concatenate([[0], np.cumsum(unspaced)])
-    n_unspaced = before[blocks.text_end] - before[blocks.text_start]
+    n_unspaced = sums(blocks, properties()[blocks.points] & UNSPACED != 0)
     length = blocks.text_end - blocks.text_start + (UNSPACED_WEIGHT - 1) * n_unspaced
     return np.asarray(length, dtype=np.float64)
 

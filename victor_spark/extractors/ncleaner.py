@@ -78,7 +78,7 @@ def segments(blocks: Blocks, table: UInt16) -> Segments:
     """The paragraphs of a page in document order."""
     begins = np.diff(blocks.paragraph, prepend=-1) != 0
     ends = np.diff(blocks.paragraph, append=-1) != 0
-    symbols = table[np.minimum(blocks.points, sys.maxunicode)].astype(np.int64)
+    symbols = table[blocks.points].astype(np.int64)
     # The newline after a block becomes two edges, a space where the page has one, or nothing.
     symbols[blocks.text_end] = np.where(ends, EDGE, SPACE)
     times = np.ones(len(symbols), dtype=np.int64)

@@ -58,8 +58,7 @@ def _mask(length: int, intervals: Int32) -> Bool:
 
 def classes(blocks: Blocks) -> UInt8:
     """The character class of each code point of the text."""
-    known = np.minimum(blocks.points, len(properties()) - 1)
-    return np.asarray(properties()[known] & np.uint8(CLASS_MASK))
+    return np.asarray(properties()[blocks.points] & np.uint8(CLASS_MASK))
 
 
 def sums(blocks: Blocks, counted: Bool) -> Int32:

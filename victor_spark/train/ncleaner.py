@@ -1,6 +1,5 @@
 """Labelled pages → an NCleaner model: counts, interpolation, and a calibration on pages left out."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,7 +66,7 @@ def alphabet(examples: Iterable[TrainingPage], *, lexical: bool) -> UInt32:
         points, n = np.unique(example.blocks.points, return_counts=True)
         counts.update(dict(zip(points.tolist(), n.tolist(), strict=True)))
     common = counts.most_common(ncleaner.MAX_CHARACTERS)
-    often = [point for point, n in common if n >= LEAST_COUNT and point <= sys.maxunicode]
+    often = [point for point, n in common if n >= LEAST_COUNT]
     found = np.array(sorted(often), dtype=np.uint32)
     classes = properties()[found] & CLASS_MASK
     own = classes != WHITE
