@@ -4,6 +4,7 @@ import gc
 import os
 import shlex
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -75,6 +76,20 @@ def pytest_collection_finish() -> None:
 def _interrupted(number: int, frame: FrameType | None) -> NoReturn:
     """Raises KeyboardInterrupt, so that fixtures stop their servers; by default, SIGTERM would skip that."""
     raise KeyboardInterrupt
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own with room for 48 kB; only root may have one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if (
+        os.getuid()
+        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", folder], check=False).returncode
+    ):
+        pytest.skip("can't mount a file system here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
 
 
 @pytest.fixture(scope="session")

@@ -146,3 +146,13 @@ def test_no_style_sheet_loads_anything(css: str) -> None:
 
 def test_an_unclosed_style_sheet_does_not_reach_into_the_next() -> None:
     assert frame.harmless_sheet(["@media x { a { color: red", "b {}"]) == "@media x { a { color: red}}\nb {}"
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "unit", ["url(", "url( ", "url('", 'src("', "url(a b ", "@import ", "position : ", "/*"]
+)
+def test_a_style_sheet_of_addresses_that_nothing_ends_takes_no_longer_than_others(unit: str) -> None:
+    """No clock is asserted: a step that is quadratic takes hours and runs into the timeout."""
+    for css in (unit * 300_000, unit + " " * 1_000_000 + "x"):
+        assert not LOADS.search(frame.harmless_css(css))

@@ -219,3 +219,14 @@ def test_every_control_has_a_name(desk: Sit) -> None:
     assert unnamed == []
     anna.page.get_by_role("menuitem", name="Guidelines").click()
     expect(anna.page.get_by_role("heading", name="Guidelines")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [320, 360, 640, 1280])
+def test_every_control_is_within_the_window(browser: Browser, server: Server, width: int) -> None:
+    with browser.new_context(viewport={"width": width, "height": 700}) as context:
+        anna = Desk(context.new_page(), server, "Lena").open("Late boat")
+        outside = anna.page.evaluate(
+            "() => [...document.querySelectorAll('#bar button')].filter(e => e.offsetWidth"
+            " && e.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML)"
+        )
+        assert outside == []

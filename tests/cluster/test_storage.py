@@ -1,8 +1,7 @@
 """Full disks and deleted shards: exact rows, or a clear failure and no partial output."""
 
-import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,20 +33,6 @@ def test_a_shard_that_goes_away_is_a_row_and_all_others_are_whole(job: Jobs, tmp
     assert all("o such file" in row["reason"] for row in failed)
     kept = [outcome for outcome in expected if outcome[0] not in gone]
     assert [outcome for outcome in run.outcomes() if outcome[0] not in gone] == kept
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own with room for 48 kB; only root may have one."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if (
-        os.getuid()
-        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", folder], check=False).returncode
-    ):
-        pytest.skip("can't mount a file system here")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
 
 
 def test_a_full_disk_is_a_clear_failure_and_with_room_the_same_command_ends_well(

@@ -3,6 +3,8 @@
 No clock is asserted: a step that is quadratic takes many minutes on these and runs into the timeout.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from tests.documents import document
@@ -124,6 +126,41 @@ def test_many_elements_to_which_browsers_add_something(unit: str, shown: str) ->
     page = document(f"<blockquote>{unit * 400_000}</blockquote>")
     assert page.text.count(shown) >= 1
     assert len(page.text) > 400_000
+
+
+def test_quotes_in_quotes_all_have_their_marks() -> None:
+    page = document("<p>" + "<q>x" * 600_000 + "</p><p>" + "<q>" * 200_000 + "y" + "</q>" * 200_000)
+    assert [page.text.count(mark) for mark in "“‘”’"] == [400_000] * 4
+
+
+def test_items_by_role_in_each_other() -> None:
+    page = document("<div role=listitem>" * 200_000 + "The ferry" + "<div role=listitem>x" * 200_000)
+    assert page.render("markdown").endswith("x")
+
+
+def test_all_paragraphs_of_a_division_are_in_tei() -> None:
+    page = document("<p>The ferry is back in the harbour.</p>" * 400_000)
+    assert page.render("tei").count("<p>The ferry") == 400_000
+
+
+def test_an_image_among_many_candidates() -> None:
+    spaces, word, digits = " " * 1_000_000, "x" * 1_000_000, "1" * 1_000_000
+    for stated in (f"/a{spaces}b", f"{word} {word} c", f"/a {digits} b", "a," * 500_000 + " b"):
+        page = document(f"<p>The ferry</p><img alt=sea srcset='{stated}, /c.png 2x'>", ())
+        assert page.render("markdown") == "The ferry\n\n![sea](/c.png)"
+
+
+def test_a_picture_of_many_images_and_sources() -> None:
+    sources = "".join(f"<source srcset='/{number}.webp'>" for number in range(50_000))
+    source = f"<p>The ferry</p><picture>{sources}{'<img alt=sea>' * 50_000}</picture>"
+    page = replace(document(source), markup=source.encode)
+    assert page.render("markdown").count("![sea](/0.webp)") > 1000
+
+
+def test_a_long_base_is_not_repeated_in_every_address() -> None:
+    source = f"<base href='https://e.org/{'b/' * 20_000}'>" + "<a href=c>The ferry</a> " * 2_000
+    page = replace(document(source), markup=source.encode)
+    assert page.render("markdown").count("[The ferry](c)") == 2_000
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,12 @@ STYLES = {
         + all_lines('<div class="line"><span class="lineno">    {n}</span>&#160;{line}</div>\n')
         + "</div>"
     ),
+    "doxygen with tooltips": (
+        '<div class="fragment">'
+        + all_lines('<div class="line"><span class="lineno">    {n}</span>&#160;{line}</div>\n')
+        + '<div class="ttc"><div class="ttname"><a href="/f">sail</a></div><div class="ttdeci">int f()</div>'
+        '<div class="ttdoc">Sails the boat to the pier at the other side of the bay.</div></div></div>'
+    ),
     "coderay": (
         '<table class="CodeRay"><tr><td class="line-numbers"><pre>'
         + all_lines('<a href="#n{n}" name="n{n}">{n}</a>\n')

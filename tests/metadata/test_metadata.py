@@ -498,6 +498,10 @@ def test_names_have_no_introductions_addresses_or_handles(value: list[str], foun
         ("7 кастрычніка 2023", "2023-10-07"),
         ("2021 m. sausio 12 d.", "2021-01-12"),
         ("2023 m. rugsėjo 5 d.", "2023-09-05"),
+        ("1445/10/24 هـ الموافق 2024/05/03 م", "2024-05-03"),
+        ("24/10/1445 - 03/05/2024", "2024-05-03"),
+        ("Volume 12, November 2022", None),
+        ("Vol. 12 November 2022", None),
         ("", None),
     ],
 )
@@ -583,6 +587,12 @@ def test_authors_marked_far_below_the_first_ones_wrote_something_else() -> None:
         ("نویسنده: مریم دریایی|۱۴ اردیبهشت ۱۴۰۳ - ۱۰:۳۰", "مریم دریایی", "2024-05-03"),
         ("โดย สมชาย เรือดี|3 พ.ค. 2567 เวลา 07:30 น.", "สมชาย เรือดี", "2024-05-03"),
         ("द्वारा: अनिल कुमार|03 मई 2024, 07:30 AM IST", "अनिल कुमार", "2024-05-03"),
+        ("佐藤 健一 記者|2024年5月3日", "佐藤 健一", "2024-05-03"),
+        ("〔記者陳美玲／花蓮報導〕新橋今天通車。|2024/05/03", "陳美玲", "2024-05-03"),
+        ("港口5月3日电（记者王海）渡轮今天晚点。|2024-05-03", "王海", "2024-05-03"),
+        ("Muhabir: Ayşe Deniz Giriş: 03.05.2024 - 07:30", "Ayşe Deniz", "2024-05-03"),
+        ("Teksti: Liisa Virta|3.5.2024 klo 14.20", "Liisa Virta", "2024-05-03"),
+        ("Por: Luis Ríos Mar / Corresponsal|3 de mayo de 2024", "Luis Ríos Mar", "2024-05-03"),
         ("글: 김바다 기자|입력 2024.05.03 07:30", "김바다", "2024-05-03"),
         ("2024年05月03日 07:30 来源：港口新闻网 作者：王海 责任编辑：李江", "王海", "2024-05-03"),
         ("Yazar: Ayşe Deniz Yayınlanma: 03 Mayıs 2024 07:30", "Ayşe Deniz", "2024-05-03"),
@@ -745,6 +755,7 @@ def test_the_address_tells_the_day_where_nothing_else_does() -> None:
         '{"@type": "Article", "headline": "Ferry is late", "description": "It "was" foggy \\"today\\""}',
         '{"@type": "Article", "headline": "Ferry is late"\n  "author": ["Bo"]\n"url": ""}',
         '{"@type": "Article", "headline": "Ferry is late", "author": {"name": "Bo"}',
+        '{"@type": "Article", /* one article */ "headline": "Ferry is late"}',
         '{"@type": "Article", // one article\n"url": "http://x.example/", "headline": "Ferry is late"}',
     ],
 )
@@ -822,6 +833,8 @@ def test_any_bytes_give_metadata(markup: bytes) -> None:
         linked_data({"@type": "Article"}).replace("}", "}\n" * 300_000),
         '<script type="application/ld+json">' + "{} " * 500_000,
         f"<h1>x</h1><p>{'Autor: ' * 3_000}",
+        "rel='tag' " * 200_000,
+        f"<i itemprop=author>{'<b itemprop=name>' * 100}" * 200,
     ],
     ids=[
         "name",
@@ -846,6 +859,8 @@ def test_any_bytes_give_metadata(markup: bytes) -> None:
         "braces",
         "objects",
         "labels",
+        "links",
+        "names of items",
     ],
 )
 @pytest.mark.timeout(20)
@@ -1064,3 +1079,90 @@ def test_tags_are_separated_by_commas_semicolons_or_bars() -> None:
 def test_a_name_in_microdata_may_be_stated_in_a_link_element() -> None:
     author = "<i itemprop=author><link itemprop=url href=/a><link itemprop='name' content='Anna Kos'></i>"
     assert page(body=f"<h1>Ferries</h1>{author}").authors == ("Anna Kos",)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<h1>Tides</h1><p>3 May 2024</p><time itemprop=dateModified datetime=2024-05-04>4 May</time>",
+        "<h1>Tides</h1><time class=published>3 May 2024</time><time class=updated>4 May 2024</time>",
+        "<h1>Tides</h1><p>Published: 07:30, 3 May 2024 | Updated: 11:02, 4 May 2024</p>",
+        "<h1>Tides</h1><p>Publié le 3 mai 2024 à 6h, modifié le 4 mai 2024 à 7h</p>",
+        "<h1>Tides</h1><dl><dt>Published<dd>3 May 2024<dt>Last updated<dd>4 May 2024</dl>",
+        "<h1>Tides</h1><p>Updated 4 May 2024, published 3 May 2024</p>",
+    ],
+)
+def test_a_page_shows_the_days_of_publication_and_of_the_last_change(body: str) -> None:
+    found = page(body=body)
+    assert ((found.date or "")[:10], found.date_modified) == ("2024-05-03", "2024-05-04")
+
+
+def test_a_change_before_the_publication_is_that_of_another_text() -> None:
+    other = "<time class=updated datetime=2023-01-05>5 January 2023</time>"
+    assert page(body=f"<h1>Tides</h1><p>3 May 2024</p>{other}").date_modified is None
+
+
+def test_edits_of_posts_are_no_changes_of_a_thread() -> None:
+    users = "<a class=username>annaB</a><a class=username>boL</a>"
+    edit = "<time itemprop=dateModified datetime=2024-05-04></time>"
+    assert page(body=f"<h1>Tides</h1><p>3 May 2024</p>{users}{edit}").date_modified is None
+
+
+def test_how_long_the_name_of_a_month_is_does_not_decide_between_dates() -> None:
+    body = "<p>November 14, 2023</p><p>Locks have gates.</p><p>Ben on May 2, 2024</p>"
+    assert metadata(f"<h1>Locks</h1>{body}".encode()).date == "2023-11-14"
+
+
+@pytest.mark.parametrize("kind", ["Product", "ProductGroup", "Event"])
+def test_days_beside_a_product_or_event_are_not_those_of_the_page(kind: str) -> None:
+    head = linked_data({"@type": kind, "name": "Kettle"})
+    assert metadata(f"{head}<h1>Kettle</h1><p>3 May 2024: good</p>".encode()).date is None
+
+
+def test_the_day_on_which_a_job_was_posted_goes_before_the_last_one_to_apply() -> None:
+    head = linked_data({"@type": "JobPosting", "title": "Diver", "datePosted": "2024-05-03"})
+    assert metadata(f"{head}<h1>Diver</h1><p>Apply by 4 June 2024</p>".encode()).date == "2024-05-03"
+
+
+def test_the_title_of_an_abbreviation_states_the_time() -> None:
+    mark = "<abbr class=published itemprop=datePublished title='2024-05-03T21:14:00+02:00'>9:14 PM</abbr>"
+    assert metadata(f"<h3>Plum jam</h3>{mark}".encode()).date == "2024-05-03T21:14:00+02:00"
+
+
+def test_the_job_of_an_author_in_microdata_is_no_part_of_the_name() -> None:
+    author = "<a href=/anna><b itemprop=name>Anna Kos</b></a> <i itemprop=jobTitle>captain</i>"
+    assert page(body=f"<h1>Tides</h1><div itemprop=author>{author}</div>").authors == ("Anna Kos",)
+
+
+def test_first_and_last_names_in_json_make_a_name() -> None:
+    author = {"@type": "Person", "givenName": "Anna", "familyName": "Kos"}
+    assert page(linked_data({"@type": "Article", "author": author})).authors == ("Anna Kos",)
+
+
+@pytest.mark.parametrize("name", ["Van Life 77", "Rock and Roll", "tall_ship"])
+def test_names_of_users_in_the_json_of_a_thread_are_exact(name: str) -> None:
+    thread = {"@type": "DiscussionForumPosting", "headline": "Leak", "author": {"name": name}}
+    assert page(linked_data(thread), "<h1>Leak</h1>").authors == (name,)
+
+
+def test_words_of_a_language_introduce_authors_on_its_pages_alone() -> None:
+    body = "<h1>Ferry</h1><p>di Giulia Rossi e Marco De Luca</p>"
+    assert metadata(f"<html lang=it-IT>{body}".encode()).authors == ("Giulia Rossi", "Marco De Luca")
+    assert metadata(f"<html lang=id>{body}".encode()).authors == ()
+
+
+def test_the_license_is_where_the_link_in_the_text_leads_unless_it_is_that_of_a_figure() -> None:
+    link = '<a class=cc rel="license" href="https://cc.example/by/4.0/">CC BY</a>'
+    found = page(body=f"<h1>Tides</h1><footer>{link}</footer>")
+    assert (found.license, found.sources["license"]) == ("https://cc.example/by/4.0/", "rel=license")
+    assert page(body=f"<figure><img src=a.png>{link}</figure>").license is None
+    assert page(body=f"{link}{link.replace('by', 'by-nc')}").license is None
+    rights = "<meta name=DC.Rights content='(c) Harbour News'>"
+    assert page(rights, link).license == "https://cc.example/by/4.0/"
+
+
+@pytest.mark.parametrize("before", ["", f"/* {'x' * 480} */ if (tide > 2) "])
+def test_a_script_just_above_the_heading_shows_no_date(before: str) -> None:
+    script = f"<script>{before}var day = '2023-01-05'\n</script>"
+    assert metadata(f"{script}<p>3 May 2024</p><h1>Tides</h1>".encode()).date == "2024-05-03"
+    assert metadata(f"{script}<h1>Tides</h1>".encode()).date is None

@@ -191,6 +191,59 @@ def test_an_image_joins_a_line_only_inside_its_paragraph_and_stands_there_once(
     assert md(f"{LINE}{source}").removeprefix("The ferry left at noon.\n\n") == expected
 
 
+@pytest.mark.parametrize(
+    "card",
+    [
+        "<img src=/p.jpg><a href=/boat><h3>Heron</h3></a>",
+        "<img src=/p.jpg><a href=/boat><span><h3>Heron</h3></span></a>",
+        "<a href=/boat><img src=/p.jpg><h3>Heron</h3></a>",
+        "<a href=/boat><picture><img src=/p.jpg></picture><div><div><h3>Heron</h3></div></div></a>",
+    ],
+)
+def test_the_heading_below_an_image_keeps_the_link_around_it(card: str) -> None:
+    shown = document(f"{LINE}<div>{card}<p>She sails at six.</p></div>").render("markdown").split("\n\n")
+    assert shown[2:] == ["### [Heron](/boat)", "She sails at six."]
+    assert shown[1] == ("![](/p.jpg)" if card.startswith("<img") else "[![](/p.jpg)](/boat)")
+
+
+@pytest.mark.parametrize("before", ["", "<div><img src=http://a.b/p.jpg></div>"])
+def test_bold_around_one_paragraph_is_bold(before: str) -> None:
+    assert md(f"{before}<b><p>Heron</p></b>").split("\n\n")[-1] == "**Heron**"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<ul><h3>Boats</h3><li>Heron</ul>", ["- ### Boats", "- Heron"]),
+        ("<ul><a href=http://a.b/b><h3>Boats</h3></a></ul>", ["- ### [Boats](http://a.b/b)"]),
+    ],
+)
+def test_a_heading_directly_in_a_list_stays_a_heading(source: str, expected: list[str]) -> None:
+    assert md(source).split("\n") == expected
+
+
+@pytest.mark.parametrize("size", [40, 440])
+@pytest.mark.parametrize("link", ["", "<a href=/boat>"])
+def test_an_image_of_a_figure_is_shown_with_its_caption_short_or_long_linked_or_not(
+    link: str, size: int
+) -> None:
+    caption = "At the pier. " * (size // 13)
+    figure = f"<figure>{link}<img src=/p.jpg><figcaption>{caption}</figcaption></figure>"
+    page = document(f"<article>{LINE * 20}{figure}{LINE}</article>", [caption.strip()])
+    image = "[![](/p.jpg)](/boat)" if link else "![](/p.jpg)"
+    text = f"[{caption.strip()}](/boat)" if link else caption.strip()
+    assert page.render("markdown").split("\n\n")[20:22] == [image, text]
+
+
+def test_words_over_an_image_that_links_to_its_larger_copy_do_not_hide_it() -> None:
+    shown = {}
+    for address in ("/large/pier.jpeg?v=1", "/article"):
+        link = f"<a href='{address}'><img src=/p.jpg><div><span>Enlarge</span></div></a>"
+        page = document(f"<article>{LINE}<div>{link}</div>{LINE}</article>", ["Enlarge"])
+        shown[address] = page.render("markdown").split("\n\n")[1:-1]
+    assert shown == {"/large/pier.jpeg?v=1": ["[![](/p.jpg)](/large/pier.jpeg?v=1)"], "/article": []}
+
+
 def test_an_image_after_the_caption_of_a_shown_image_is_shown_too() -> None:
     captions = [f"The {name} pier in the evening" for name in ("north", "south", "old")]
     shown = "".join(f"<div class=wp-caption><img src=/{n[4]}.jpg><p>{n}</p></div>" for n in captions)
@@ -472,6 +525,13 @@ def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> 
         ("<pre class='src src-emacs-lisp'>(f)\n(g)</pre>", "```emacs-lisp\n(f)\n(g)\n```"),
         (
             "<div class=fragment><div class=line>f(1);</div>\n<div class=line>  <i>g</i>();</div></div>",
+            "```\nf(1);\n  g();\n```",
+        ),
+        (
+            (
+                "<div class=fragment><div class=line><a href=/f>f</a>(1);</div>\n<div class=line>  g();</div>"
+                "<div class=ttc><div class=ttname><a href=/f>f</a></div><div class=ttdoc>x</div></div></div>"
+            ),
             "```\nf(1);\n  g();\n```",
         ),
         ("<p class=fragment>A step\nof slides.</p>", "A step of slides."),

@@ -257,6 +257,17 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(
     assert json.loads((output / "_run/run.json").read_bytes())["first_pass"]["n_bytes"] > 0
 
 
+def test_pages_that_a_complete_run_lost_are_decided_again(
+    clean: Run, two_passes: Whole, kept: Whole, tmp_path: Path, victor: Victor
+) -> None:
+    """With the scored pages that it kept, or from the first pass on."""
+    for name, options in (("two", TWO), ("kept", KEEPING)):
+        output = Path(shutil.copytree({"two": two_passes, "kept": kept}[name][0], tmp_path / name))
+        next((output / "pages").glob("*.parquet")).unlink()
+        assert clean(output, sites=options) == kept[1]
+        assert victor("status", output).code == 0
+
+
 def test_damaged_scored_pages_end_the_run_and_lose_no_rows(clean: Run, kept: Whole, tmp_path: Path) -> None:
     """The failure budget doesn't cover a damaged file of block rows: the run stops."""
     output, (before, whole) = tmp_path / "out", kept

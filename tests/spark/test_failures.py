@@ -2,11 +2,16 @@
 
 import errno
 import os
+import random
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
+from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
 from victor_spark.errors import EXIT_INCOMPLETE, EXIT_USAGE, ConfigurationError, OutputError, SpaceError
 from victor_spark.spark.failures import disk_errors
 from victor_spark.spark.files import output_errors
@@ -37,6 +42,60 @@ def test_a_disk_that_is_full_when_the_ledger_is_written_is_such_a_run_too(tmp_pa
     with expected as raised, output_errors(str(tmp_path)):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert raised.value.exit_code == EXIT_INCOMPLETE
+
+
+@pytest.mark.spark
+def test_a_damaged_file_of_pages_is_named_and_can_be_made_again(
+    spark: SparkSession, crawl: Path, tmp_path: Path, victor: Victor
+) -> None:
+    """Its size is right, so that only who reads it finds the damage: Spark, in its footer or in a column."""
+    assert spark
+    out = tmp_path / "out"
+    assert victor("clean", crawl, "--output", out).code == 0
+    damaged, expected = max((out / "pages").glob("*.parquet")), rows(out)
+    content = damaged.read_bytes()
+    n = len(content)
+    for start, end in ((n - n // 4, n - 8), (4, n // 2)):
+        damaged.write_bytes(content[:start] + b"\xff" * (end - start) + content[end:])
+        for command in (["dedup", out], ["export", out, tmp_path / "lines", "--to", "jsonl"]):
+            outcome = victor(*command)
+            assert outcome.code == EXIT_USAGE
+            assert outcome.lines[-1].startswith(
+                f"victor: error: {damaged}: can't be read; if it is damaged, remove"
+            )
+            assert not (tmp_path / "lines").exists()
+    damaged.unlink()
+    assert victor("clean", crawl, "--output", out).code == 0
+    assert rows(out) == expected
+    assert victor("dedup", out).code == 0
+
+
+@pytest.mark.spark
+def test_a_disk_that_dedup_or_export_fills_is_one_line_and_leaves_nothing(
+    spark: SparkSession, small_disk: Path, tmp_path: Path, victor: Victor
+) -> None:
+    """The tasks find it full: those of dedup in Java, those of export in Python."""
+    assert spark
+
+    def resize(n_bytes: int) -> None:
+        subprocess.run(["mount", "-o", f"remount,size={n_bytes}", small_disk], check=True)
+
+    source, out = random.Random(0), small_disk / "out"
+    texts = [" ".join(source.choices(PARAGRAPH.split(), k=400)) for _ in range(150)]
+    pages = [Response(f"http://a.example/{n}", page(f"{n}", text).encode()) for n, text in enumerate(texts)]
+    resize(8 << 20)
+    assert victor("clean", write_warc(tmp_path / "a.warc.gz", pages), "--output", out).code == 0
+    before = tree(small_disk)
+    lines = small_disk / "lines"
+    commands = {out: ["dedup", out], lines: ["export", out, lines, "--to", "jsonl"]}
+    for full, command in commands.items():
+        resize(shutil.disk_usage(small_disk).used + (32 << 10))
+        outcome = victor(*command)
+        line = f"{full}: a disk is full (No space left on device); make room, and repeat the command"
+        assert (outcome.code, outcome.lines[-1]) == (EXIT_INCOMPLETE, f"victor: error: {line}")
+        assert tree(small_disk).keys() - {"out/_run/.lock"} == before.keys() - {"out/_run/.lock"}
+        resize(8 << 20)
+    assert [victor(*command).code for command in commands.values()] == [0, 0]
 
 
 def test_a_disk_that_fails_otherwise_needs_a_change_by_the_user(tmp_path: Path) -> None:

@@ -201,3 +201,16 @@ def test_without_a_cache_folder_a_temporary_one_does(
     assert home is not None
     assert Path(home, "bin", "java").exists()
     assert Path(home).is_relative_to(machine)
+
+
+def test_a_java_that_does_not_start_is_one_line(tmp_path: Path, root: Path) -> None:
+    """As where the memory for its heap, or the number of open files, is limited."""
+    page = tmp_path / "page.html"
+    page.write_text("<p>Ferry")
+    command = [sys.executable, "-m", "victor_spark", "clean", str(page), "--output", str(tmp_path / "out")]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
+    environment |= {"PYTHONPATH": str(root), "SPARK_SUBMIT_OPTS": "-XX:MaxMetaspaceSize=1k"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "victor: error: Java does not start: see its messages above"
+    assert not (tmp_path / "out").exists()

@@ -1,8 +1,11 @@
 """For any earlier content of OUT, a run damages nothing and leaves no OUT that only looks complete."""
 
+import errno
 import json
 import shutil
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,8 @@ from pyspark.sql import SparkSession
 from tests.spark import file_systems
 from tests.spark.crawl import Victor, rows, tree
 from tests.warc.making import page
-from victor_spark.spark.files import HadoopFiles, LocalFiles
+from victor_spark.spark import ledger
+from victor_spark.spark.files import Files, HadoopFiles, LocalFiles
 
 pytestmark = pytest.mark.spark
 
@@ -55,6 +59,10 @@ def test_other_inputs_are_refused(done: Path, crawl: Path, victor: Victor) -> No
     outcome = victor("clean", crawl, "--output", done)
     assert (outcome.code, len(outcome.lines)) == (2, 1)
     assert "with other inputs (1 shard, now 3 shards)" in outcome.lines[0]
+    outcome = victor("clean", crawl / "a.warc.gz", "--output", done)
+    assert (
+        "with other inputs (1 shard, now as many under other names or in another order)" in outcome.lines[0]
+    )
 
 
 def test_another_model_is_refused(done: Path, crawl: Path, victor: Victor) -> None:
@@ -79,6 +87,46 @@ def test_a_run_that_was_killed_before_its_end_finishes(done: Path, crawl: Path, 
     assert "already done" not in outcome.lines[0]
     assert rows(done) == expected
     assert not (done / "_run" / "staged").exists()
+
+
+@pytest.mark.parametrize("lost", ["pages/wave-*", "_run/ledger/*"])
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_what_a_complete_run_lost_is_made_again_and_it_stays_the_same_run(
+    done: Path, crawl: Path, victor: Victor, lost: str, is_cut: bool
+) -> None:
+    """`victor status` says that the same command resumes; tables know an exported run by its run.json."""
+    expected, record = rows(done), (done / "_run/run.json").read_bytes()
+    path = next(done.glob(lost))
+    if is_cut:
+        path.write_bytes(path.read_bytes()[:100])
+    else:
+        path.unlink()
+    assert victor("status", done).code == 4
+    outcome = victor("clean", crawl / "b.warc.gz", "--output", done)
+    assert (outcome.code, "already done" in outcome.lines[0]) == (0, False)
+    assert rows(done) == expected
+    assert victor("status", done).code == 0
+    assert (done / "_run/run.json").read_bytes() == record
+
+
+def test_a_run_that_another_one_completes_before_it_has_the_output_changes_nothing(
+    done: Path, crawl: Path, victor: Victor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, run_json = tree(done), done / "_run" / "run.json"
+    (done / "_run" / "run.json").rename(done / "run.json")
+    claimed = ledger.claimed
+
+    @contextmanager
+    def late(files: Files) -> Iterator[None]:
+        (done / "run.json").rename(run_json)
+        with claimed(files):
+            yield
+
+    monkeypatch.setattr(ledger, "claimed", late)
+    outcome = victor("clean", crawl / "b.warc.gz", "--output", done)
+    assert outcome.code == 0
+    assert "already done" in outcome.lines[0]
+    assert tree(done).items() >= before.items()
 
 
 def test_a_run_that_writes_into_the_folder_of_its_pages_finishes(
@@ -131,9 +179,33 @@ def test_two_runs_at_once_the_second_refuses(done: Path, crawl: Path, victor: Vi
     assert tree(done) == before
 
 
+def test_pages_that_cannot_be_listed_are_not_taken_for_lost(
+    done: Path, victor: Victor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for a user without permission: `Path.rglob` passes over such a folder without an error."""
+    iterdir = Path.iterdir
+
+    def refused(path: Path) -> Iterator[Path]:
+        if path == done / "pages":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return iterdir(path)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    outcome = victor("status", done)
+    assert (outcome.code, outcome.lines) == (2, [f"victor: error: {done}/pages: Permission denied"])
+
+
 def test_a_damaged_record_of_a_run_is_one_clear_line(done: Path, crawl: Path, victor: Victor) -> None:
     (done / "_run" / "config.json").write_text("{")
     outcome = victor("clean", crawl / "b.warc.gz", "--output", done)
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert "damaged" in outcome.lines[0]
+    # The bytes of a Parquet file in which only the footer is damaged are an OSError to pyarrow.
+    manifest = done / "_run" / "manifest.parquet"
+    content = bytearray(manifest.read_bytes())
+    content[-200:-8] = b"\xff" * 192
+    manifest.write_bytes(content)
+    outcome = victor("status", done)
     assert (outcome.code, len(outcome.lines)) == (2, 1)
     assert "damaged" in outcome.lines[0]
 

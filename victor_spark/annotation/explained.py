@@ -3,7 +3,9 @@
 It is self-contained, runs no script of the page and loads nothing.
 """
 
+import hashlib
 import json
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -21,8 +23,9 @@ from victor_spark.roles import ROLES
 
 _POLICY: Final = (
     '<meta http-equiv="Content-Security-Policy" '
-    "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">"
+    "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'\">"
 )
+"""Only the script with this hash runs, in a saved file too."""
 
 
 def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: str, nonce: str = "") -> str:
@@ -39,6 +42,7 @@ def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: 
     tooltips = tooltips.replace("<", "\\u003c")
     metadata = "\n".join(f"{name}: {value} (from {source})" for name, value, source in facts(document))
     shown = {"Text": document.text, "Markdown": document.render("markdown"), "Metadata": metadata}
+    script = hashlib.sha256(frame.text_of_file("explained.js").encode()).digest()
     bar = resources.template(Path(__file__).with_name("explained.html"))
     return frame.render(
         document.html,
@@ -48,7 +52,7 @@ def page(document: Document, models: Mapping[str, bytes], *, name: str, markup: 
         css="explained.css",
         nonce=nonce,
         title=f"{name}, explained",
-        head=_POLICY,
+        head=_POLICY.format(b64encode(script).decode()),
         before=bar.render(name=name, title=document.title or "", verdict=verdict(document), shown=shown),
         after=f'<script type="application/json" id="victor-blocks">{tooltips}</script>',
     )

@@ -46,6 +46,9 @@ ATTRIBUTES: Final = _words(
 )
 """Attributes that only affect looks; `style` and `hidden` are kept unless the view is plain."""
 
+_OWN: Final = ("v-", "vb-", "victor-")
+"""How classes and ids of ours begin; a page's own are removed, so that scripts do not take them for ours."""
+
 _TAG: Final = re.compile(r"<(/?)([^\s/>]*)([^>]*)>")
 _ATTRIBUTE: Final = re.compile(r'\s([^\s=>]+)="([^"]*)"')
 
@@ -53,7 +56,7 @@ MAX_CSS: Final = 1 << 20
 
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _IMPORT: Final = re.compile(r"@(?:import|charset|namespace)\b[^;{}]*;?", re.IGNORECASE)
-_ADDRESS: Final = re.compile(r"""\b(?:url|src)\(\s*(?:"[^"\n]*"|'[^'\n]*'|[^)"']*)\s*\)""", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"""\b(?:url|src)\(\s*+(?:"[^"\n]*"|'[^'\n]*'|[^()"']*+)\s*+\)""", re.IGNORECASE)
 _LOADS: Final = re.compile(r"(?i)\b(url|src|image|image-set|cross-fade|element|paint|expression)\s*\(")
 _OVERLAY: Final = re.compile(r"(\bposition\s*:\s*)(?:fixed|-webkit-sticky|sticky)\b", re.IGNORECASE)
 
@@ -143,12 +146,12 @@ def _attributes(source: str, *, plain: bool) -> Iterator[str]:
     for name, written in _ATTRIBUTE.findall(source):
         value = unescape(written)
         if name == "class":
-            value = " ".join(word for word in value.split() if not word.startswith("v-"))
+            value = " ".join(word for word in value.split() if not word.startswith(_OWN))
         elif name == "style" and not plain:
             value = harmless_css(value)
         elif name == "hidden" and not plain:
             value = ""
-        elif name not in ATTRIBUTES or (name == "id" and value.startswith("vb-")):
+        elif name not in ATTRIBUTES or (name == "id" and value.startswith(_OWN)):
             continue
         yield f' {name}="{escape(value)}"'
 

@@ -47,7 +47,8 @@ def bars(bars: Mapping[str, Mapping[str, Interval]], *, title: str, measure: str
         errors = np.maximum([means - [each.low for each in there], [each.high for each in there] - means], 0)
         centres = np.array(rows) + number * width
         axes.bar(centres, means, width, yerr=errors, capsize=2, label=cleaner)
-    axes.set_xticks([row + 0.4 - width / 2 for row in range(len(sets))], sets, rotation=30, ha="right")
+    names = [f"{name:.40}" for name in sets]  # longer ones leave no room for the bars
+    axes.set_xticks([row + 0.4 - width / 2 for row in range(len(sets))], names, rotation=30, ha="right")
     axes.set(ylabel=measure, ylim=(0, 1))
     figure.legend(loc="outside upper right", fontsize="small", ncols=min(len(bars), 4))
     return figure

@@ -31,7 +31,7 @@ _WORDS: Final = {
     _FRAGMENT: "fragment",
     _CELL: "blob+code",
     _BUTTON: "button btn clipboard copybtn copy+btn copy+button",
-    _HIDDEN: "hover+info tooltiptext",
+    _HIDDEN: "hover+info tooltiptext ttname ttdeci ttdoc ttdef",
 }
 """Meanings of words in class, id and role: the element holds line numbers, or code (`_GUTTER` is less certain
 and yields to it), or lines that a style sheet makes preformatted (`_FRAGMENT`: if it has numbers, `_CELL`:
@@ -112,22 +112,21 @@ _READ: Final = (
 
 
 def _buttons(blocks: Blocks, kinds: UInt8) -> Bool:
-    """Which blocks are buttons beside code or inside it, or the name of its language before them."""
-    named = kinds & _HIDDEN > 0
-    if (kinds & _BUTTON).any():
-        inside = np.zeros(len(kinds), dtype=np.int32)
-        kernel.count_inside(*views(blocks.named_elements[NAMED_AROUND], blocks.named, inside))
-        named |= (kinds & _BUTTON > 0) & (inside == 1)
-    lengths = blocks.text_end - blocks.text_start
-    is_button = (blocks.containers & np.uint64(BIT["button"])) > 0
-    is_button = (is_button | named[blocks.named]) & (lengths <= _LONGEST_BUTTON)
-    is_button &= (blocks.containers & np.uint64(BIT["p"])) == 0  # what stands in prose is named there
+    """Which blocks are hidden, or are buttons beside or in code, or the name of its language before them."""
+    inside = np.zeros(len(kinds), dtype=np.int32)
+    kernel.count_inside(*views(blocks.named_elements[NAMED_AROUND], blocks.named, inside))
+    named = (kinds & _BUTTON > 0) & (inside == 1)
+    in_prose = (blocks.containers & np.uint64(BIT["p"])) > 0  # what stands there is named there
+    is_hidden = (kinds & _HIDDEN > 0)[blocks.named] & ~in_prose
+    is_button: Bool = named[blocks.named] | ((blocks.containers & np.uint64(BIT["button"])) > 0)
+    is_button &= (blocks.text_end - blocks.text_start <= _LONGEST_BUTTON) & ~in_prose
+    is_button |= is_hidden
     if not is_button.any():
         return is_button
     code = np.append((blocks.listing > 0) & (blocks.white_space == CODE) & ~is_button, False)
     edges = np.flatnonzero(np.diff(is_button, prepend=False, append=False)).tolist()
     for first, stop in zip(edges[::2], edges[1::2], strict=True):
-        is_button[first:stop] = code[stop] or code[first - 1]
+        is_button[first:stop] = is_hidden[first:stop] | (code[stop] or code[first - 1])
         before = first - 1
         is_beside = first and blocks.parent_block[before] == blocks.parent_block[first]
         if is_beside and code[stop] and not code[before]:

@@ -50,17 +50,20 @@ def of_lines(lines: Iterable[str], *, handles: bool = False, several: bool = Fal
     return authors(found, handles=handles)
 
 
-def introduced(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
+def introduced(lines: Iterable[str], language: str = "") -> Iterable[tuple[str, ...]]:
     """The names in lines that begin with `by` or the like, or follow a line of nothing else."""
+    of_prose = vocabulary().introduction_of_prose - {*vocabulary().introduction_in.get(language, ())}
     for line, after in pairwise([*lines, ""]):
         if not line.isascii() and (reporter := pattern_of("reporters").match(line)) is not None:
-            yield authors([reporter[reporter.lastindex or 0]])
+            names = reporter[reporter.lastindex or 0]
+            yield authors([names.replace(" ", "、") if "记者" in line else names])
         last_colon = max(line.rfind(":"), line.rfind("："))
         if (label := _label().search(line, 0, last_colon + 1)) is not None:  # of several values in the line
             line = label[1] + _NEXT_LABEL.sub("", line[label.end() :])  # noqa: PLW2901
         begin = _introduction().match(f"{line} ") or _AFTER_DATE.match(line)
         rest = (line[begin.end() :] or after) if begin is not None else ""
-        if begin is None or begin[0].strip().casefold() in vocabulary().introduction_of_prose:
+        rest = _NEXT_LABEL.sub("", rest)
+        if begin is None or begin[0].strip().casefold() in of_prose:
             continue
         if rest[:1].isalnum() and rest[0] == rest[0].title() and len(rest) <= _LONGEST_NAME:
             found = tuple(name for name in authors([rest]) if len(name.split()) <= _MAX_WORDS)
@@ -90,7 +93,7 @@ def _apart(value: str, handles: bool) -> tuple[str, ...]:
         name = "" if _LABEL.search(name) else name.strip(_AROUND)
         while (begin := _introduction().match(name)) is not None:
             name = name[begin.end() :].strip(_AROUND)
-        name = _REPORTER.sub("", name)
+        name = name if name.isascii() else pattern_of("reporter").sub("", name)
         role = pattern_of("role").search(name)
         if role is not None and len(name.split()) > 3 and is_full(name[: role.start()]):
             name = name[: role.start()]
@@ -128,9 +131,6 @@ _WORD: Final = r"(?![a-z\d])\w[\w.'’-]*"
 _FULL: Final = re.compile(
     rf"(?!(?i:the|my|your|our|an?)\b){_WORD}"
     rf"(?: (?:{_WORD}|d[aeiou]s?|del|of|la|van|von|der|den|bin|al|el|ter|[ye])){{0,3}} {_WORD}"
-)
-_REPORTER: Final = re.compile(
-    r"\s*(?:(?<=\s)[가-힣]*기자|기자|특파원)\Z|\A[记記]者(?=[一-鿿]{2,3}\Z)|\S*報導\Z"
 )
 _TWICE: Final = re.compile(r"\A(\S+ \S+|(?![A-Z][a-z]+ )\S+) \1\Z")
 _LABEL: Final = re.compile(r"[:：]\s*\Z")

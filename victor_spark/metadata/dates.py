@@ -4,6 +4,7 @@ import re
 import unicodedata
 from datetime import UTC, date, datetime
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from victor_spark.metadata.vocabulary import vocabulary
@@ -21,17 +22,17 @@ def iso(text: str, *, month_first: bool = False) -> str | None:
         text = _ERA.sub(
             lambda era: str(_ERAS[era[1]] + int(era[2].replace("元", "1"))), text.translate(_DIGITS)
         )
-    if (found := _ISO.search(text)) is not None and (day := _day(found[1], found[2], found[3])):
-        return day + _time(found)
-    if (found := _COMPACT.search(text)) is not None and (day := _day(found[1], found[2], found[3])):
-        return day
-    if (found := _NUMBERS.search(text)) is not None:
+    for found in chain(_ISO.finditer(text), _COMPACT.finditer(text)):
+        if day := _day(found[1], found[2], found[3]):
+            return day + (_time(found) if found.re is _ISO else "")
+    for found in _NUMBERS.finditer(text):
         first, second, year = found[1], found[2], found[3]
         if int(second) > 12 or (month_first and found[0].count("/") and int(first) <= 12):
             first, second = second, first
-        return _day(year, second, first)
-    if (found := _SECONDS.fullmatch(text.strip())) is not None:
-        stamp = datetime.fromtimestamp(int(found[1]), UTC)
+        if day := _day(year, second, first):
+            return day
+    if (seconds := _SECONDS.fullmatch(text.strip())) is not None:
+        stamp = datetime.fromtimestamp(int(seconds[1]), UTC)
         return stamp.isoformat() if FIRST_YEAR <= stamp.year <= LAST_YEAR else None
     return _with_month(text)
 
@@ -120,7 +121,8 @@ _BUDDHIST: Final = 543  # years in Thailand count from 543 BC
 _WORD: Final = r"(?:[^\s\d,.،/()\[\]\"'’|:_-]{2,}|[ก-๙]{1,2}\.[ก-๙]\b|tháng \d{1,2})"
 """The name of a month: letters and marks (as in Devanagari), an abbreviation of Thai, or a number."""
 _DAY_MONTH: Final = re.compile(
-    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|ος|η|\.)?[\s,-]*(?:de |d['’]|of |ta' )?\s*"
+    r"(?<!\d)(?<!volume )(?<!vol\. )(?<!issue )(?<!no\. )(?<!nr\. )(?<!№ )"
+    r"(\d{1,2})(?:st|nd|rd|th|er|º|ος|η|\.)?[\s,-]*(?:de |d['’]|of |ta' )?\s*"
     rf"({_WORD}(?:[ /]{_WORD})?)\.?[\s,،'-]*(?:de |del |г|năm )?\s*\Z"
 )
 _MONTH_DAY: Final = re.compile(

@@ -9,6 +9,7 @@ import sys
 from bisect import bisect_right
 from functools import cache, cached_property, lru_cache
 from html import unescape
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ _ABOVE: Final = 500
 _MAX_BELOW: Final = 1_200
 """The most bytes below and above a heading that are searched for a byline and a date; characters below it."""
 _MAX_HEADINGS: Final = 6
+MAX_LINKS: Final = 50
 _MAX_MARK: Final = 300  # the most characters of an element's attributes that are read as its mark
 _MAX_NAME: Final = 32  # the most characters of an element's name that are read
 
@@ -101,7 +103,9 @@ class Evidence:
             below = self._markup[end : end + _BELOW]
             if (behind := below.lower().find(b"</h1")) >= 0:
                 below = below[behind + 5 :]
-            return _lines(below, _MAX_BELOW), _lines(above[above.find(b">") + 1 :])
+            above = above[above.find(b">") + 1 :]
+            inside, tag, rest = above.partition(b"</script")  # of a script that begins further above
+            return _lines(below, _MAX_BELOW), _lines(above if b"<script" in inside or not tag else tag + rest)
         return [], []
 
     @cached_property
@@ -184,19 +188,38 @@ class Evidence:
         """The text of the element with a start tag, without tags; cut at _WINDOW bytes."""
         return " ".join(self._lines(start, end))
 
-    def _lines(self, start: int, end: int) -> list[str]:
+    def _lines(self, start: int, end: int, *, of_item: bool = False) -> list[str]:
+        """The lines of text of an element; with `of_item`, those of the names of microdata in it, if any."""
         inside = self._markup[end : end + _WINDOW]
         name = _NOT_IN_NAME.split(self._markup[start + 1 : start + _MAX_NAME + 1], 1)[0]
         if (behind := re.search(rb"(?i)</%s(?![\w-])" % name, inside)) is not None:
             inside = inside[: behind.start()]
-        return _lines(inside)
+        names = _ITEM_NAME.findall(inside) if of_item else []
+        return [line for _, text in names for line in _lines(text)] or _lines(inside)
+
+    @property
+    def licenses(self) -> set[str]:
+        """The address of the links with rel=license outside figures; no address, if they lead to several."""
+        found = set()
+        for match in islice(re.finditer(b"license", self._markup), MAX_LINKS):
+            start = self._markup.rfind(b"<", 0, match.start())
+            end = self._markup.find(b">", match.end()) + 1
+            before = self._markup[max(start - _BELOW, 0) : max(start, 0)]
+            in_figure = before.rfind(b"<figure") > before.rfind(b"</figure")
+            attributes = self._attributes(start, end) if self._markup[start : start + 3] == b"<a " else {}
+            if "license" in attributes.get("rel", "").split() and not in_figure:
+                found.add(attributes.get("href", ""))
+        return found if len(found) == 1 else set()
 
     def stated(self, one: Marked) -> list[str]:
         """The value that an element states in an attribute, or else the lines of its text."""
         if one.start not in self._read:
             attributes = self._attributes(one.start, one.end)
             value = attributes.get("content") or attributes.get("datetime")
-            lines = [" ".join(value[:MAX_VALUE].split())] if value else self._lines(one.start, one.end)
+            if self._markup[one.start : one.start + 5] == b"<abbr":  # of a microformat
+                value = value or attributes.get("title")
+            of_item = one.mark.startswith("itemprop")
+            lines = [" ".join(value.split())] if value else self._lines(one.start, one.end, of_item=of_item)
             if not lines and (inside := _MICRODATA.match(self._markup, one.end, one.end + _WINDOW)):
                 lines = [_value(inside[1])]
             self._read[one.start] = lines
@@ -267,6 +290,8 @@ _MICRODATA: Final = re.compile(
     rb"""(?:\s*<(?:meta|link)\b[^<>]*>)*?\s*<(?:meta|link) itemprop=["']?name["']? content=["']([^"'<>]+)"""
 )
 """The name in the first element inside another one."""
+_ITEM_NAME: Final = re.compile(rb"""(?s)<(\w+)\b[^<>]*\sitemprop=["']?name\b[^<>]*>(.*?)</\1\b""")
+"""An element with the name in microdata, and what is in it."""
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = r"<(?:(?:script|style|svg)\b(?s:.*?)</(?:script|style|svg)|!--(?s:.*?)--)(?:>|\Z)"
 _INLINE: Final = (

@@ -220,7 +220,9 @@ def _without_employer(page: Statements, name: str) -> str:
 
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
-        yield where, author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
+        names = author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
+        is_exact = names and page.states_thread and where.startswith("json-ld")
+        yield where, tuple(texts[: author_names.MAX_AUTHORS]) if is_exact else names
     users = (evidence.USER,) if page.states_thread else ()
     yield from _marked_authors(page, (*users, evidence.ITEM, evidence.RELATION))
     for pattern in evidence.BYLINES:
@@ -240,7 +242,8 @@ def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
             yield before.mark, found
     yield from _marked_authors(page, (evidence.USER,))
     below, above = page.around
-    yield from (("text by h1", found) for found in author_names.introduced([*below, "", *above]))
+    language = (page.evidence.language or "")[:2].lower()
+    yield from (("text by h1", found) for found in author_names.introduced([*below, "", *above], language))
     yield from ((where, author_names.authors(texts, handles=True)) for where, texts in _stated_authors(page))
     marked = [*islice(page.elements(evidence.BYLINES[2], _LONGEST_NAME), 2)]
     is_sure = len(marked) == 1 or (marked and page.is_introduced(marked[0][0]))
@@ -292,6 +295,7 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
 
 _LONGEST_LINE: Final = 120
 _LONGEST_DATE: Final = 48
+_WORDS_OF_DATE: Final = 4  # the most words in a line of a date alone
 _MAX_BELOW_HEADING: Final = 600
 _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
 """A date in brackets belongs to something else, as in `Terms of Use (10 Mar 2001)`."""
@@ -306,12 +310,13 @@ _LONGEST_BYLINE: Final = 120
 _MAX_IN_BYLINE: Final = 5
 
 
-def _dates(page: Statements) -> Candidates[str]:
+def _published(page: Statements) -> Candidates[str]:
     """The day that the page states, but a different one that it shows beside its heading precedes it."""
-    stated = [page.of_works("datePublished"), page.meta("published"), page.of_works("dateCreated")]
+    stated = [page.of_works("datePublished"), page.meta("published")]
+    stated += map(page.of_works, ("dateCreated", "datePosted", "uploadDate"))
     created = filter(lambda one: one[0].startswith("time datecreated"), page.evidence.times)
     items = page.marked(evidence.DATE_ITEM, _LONGEST_NAME)
-    for where, day in _days(page, chain(*stated, page.of_works("uploadDate"), created, items)):
+    for where, day in _days(page, chain(*stated, created, items)):
         # Earlier days beside a heading are rather those that the text is about.
         shown = [one for one in _days(page, _of_dates(_beside(page))) if one[1] >= "2000"]
         if not any(_agree(own, day) for _, own in shown):
@@ -319,7 +324,9 @@ def _dates(page: Statements) -> Candidates[str]:
         yield where, day
     if page.url and (in_address := dates.in_address(page.url)):
         yield "address", in_address
-    yield from _days(page, _visible_dates(page))
+    works_of_other_days = ("json-ld Product", "json-ld Event")  # those of reviews, and of the event
+    if not page.works or not page.works[0][0].startswith(works_of_other_days):
+        yield from _days(page, _visible_dates(page))
 
 
 def _agree(shown: str, stated: str) -> bool:
@@ -332,36 +339,44 @@ def _agree(shown: str, stated: str) -> bool:
 _OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
 
 
-def _of_dates(lines: list[str]) -> Candidates[str]:
+def _of_dates(lines: Iterable[str]) -> Candidates[str]:
     """Those of the lines beside the heading with a date and little more, except dates of changes."""
-    for line in sorted(lines, key=len):
+    for line in sorted(lines, key=lambda line: sum(map(str.isalpha, _WORD.findall(line))) > _WORDS_OF_DATE):
         if len(line) <= _LONGEST_DATE and not _updated().search(line.casefold()):
             yield "text by h1", line
 
 
-def _beside(page: Statements) -> list[str]:
-    """The lines with a digit beside the heading, those below it first, without dates about a user.
+def _beside(page: Statements) -> dict[str, str]:
+    """The lines with a digit beside the heading, those below it first, and the label of each, or "".
 
-    A short line without a digit is the label of the line below it.
+    A short line without a digit is the label of the line below it. Dates about a user are left out.
     """
     below, above = page.around
     n_near = sum(start <= _MAX_BELOW_HEADING for start in accumulate(map(len, below), initial=0))
     near = ["", *below[:n_near]]
-    found = []
+    found: dict[str, str] = {}
     for before, line in (*pairwise(near), *reversed([*pairwise(["", *above])])):
         if not _DIGIT.search(line):
             continue
         label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
         if not _of_user().match(label) and not _of_user().match(line):
-            line = _IN_BRACKETS.sub("", line[:_LONGEST_LINE])  # noqa: PLW2901
-            later = _LATER.sub("", line) if _updated().search(line.casefold()) else ""
-            found.append(later if dates.iso(later) else line)
+            for part in _parts(line[:_LONGEST_LINE]):
+                found.setdefault(_IN_BRACKETS.sub("", part), label)
     return found
 
 
+def _parts(line: str) -> list[str]:
+    """The line, or its parts with the days of publication and of a change, if it states both."""
+    years = [*_YEAR.finditer(line)]
+    if len(years) == 2:
+        for name in ("updated", "published"):
+            if second := pattern_of(name).search(line, years[0].end(), years[1].start()):
+                return [line[: second.start()], line[second.start() :]]
+    return [line]
+
+
+_YEAR: Final = re.compile(r"\d{4}")
 _MAX_LABEL_WORDS: Final = 3
-_LATER: Final = re.compile(r".*\d.*?(?=(?:publi|posted|veröff|опубл)\D{1,30}.*\d{4})", re.IGNORECASE)
-"""A change that stands before the day of publication."""
 
 
 _of_user: Final = partial(pattern_of, "users", r"\W*(?:\S+\s+){0,2}?")
@@ -388,14 +403,21 @@ def _visible_dates(page: Statements) -> Candidates[str]:
     yield from (time for time in page.evidence.times if not _updated().search(time[0]))
     yield from (("text by h1", line) for line in lines)
     yield from page.marked(evidence.DATE, _LONGEST_NAME)
-    yield from _modified(page)
 
 
 _PUBLISHED: Final = re.compile("publish|entry-date|created")
 
 
 def _modified(page: Statements) -> Candidates[str]:
-    return _days(page, chain(page.of_works("dateModified"), page.meta("modified")))
+    """The day of the last change: as stated, or else as shown by a text that is no thread of posts."""
+    yield from _days(page, chain(page.of_works("dateModified"), page.meta("modified")))
+    changes = [time for time in page.evidence.times if _updated().search(time[0])]
+    for line, label in _beside(page).items():
+        if _updated().search(f"{label} {line}".casefold()):
+            changes.append(("text by h1", line))
+    if changes and not page.is_thread:
+        published = next(_published(page), ("", ""))[1]
+        yield from (change for change in _days(page, iter(changes)) if change[1][:10] >= published[:10])
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
@@ -413,7 +435,7 @@ def _each(values: Any) -> tuple[str, ...]:
 _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
     "title": _titles,
     "authors": _authors,
-    "date": _dates,
+    "date": lambda page: chain(_published(page), _modified(page)),
     "date_modified": _modified,
     "site_name": Statements.site_names,
     "description": lambda page: chain(page.meta("description"), page.of_works("description")),
@@ -428,7 +450,10 @@ _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
         page.of_works("inLanguage"),
     ),
     "license": lambda page: chain(
-        page.linked("license"), page.of_works("license", "url"), page.meta("license")
+        page.addresses(page.linked("license")),
+        page.of_works("license", "url"),
+        page.addresses(("rel=license", address) for address in page.evidence.licenses),
+        page.meta("license"),
     ),
 }
 """The candidates for each field of Metadata: a new field is an entry here, and one there."""

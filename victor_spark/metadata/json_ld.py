@@ -52,7 +52,7 @@ def read(text: str) -> Any:
 
 def _attempts(text: str) -> Iterator[str]:
     yield text
-    mended = _LINE_COMMENT.sub("", _BAD_ESCAPE.sub(r"\\\\", text))
+    mended = _COMMENT.sub("", _BAD_ESCAPE.sub(r"\\\\", text))
     mended = _MISSING_COMMA.sub(r"\1,\2", _TRAILING_COMMA.sub(r"\1", mended)).rstrip("; \n")
     yield mended
     yield _QUOTE.sub(lambda quote: quote[0] if quote[1] or quote[2] else '\\"', mended)
@@ -73,7 +73,7 @@ def _attempts(text: str) -> Iterator[str]:
 _DECODER: Final = json.JSONDecoder(strict=False)
 _BEFORE: Final = re.compile(r"\A(?:<!--|/\*.*?\*/|//\s*)?\s*(?:<!\[CDATA\[)?\s*(?:\*/)?", re.DOTALL)
 _BEHIND: Final = re.compile(r"(?://)?\s*(?:\]\]>|-->|/\*.*?\*/)\s*\Z", re.DOTALL)
-_LINE_COMMENT: Final = re.compile(r"(?m)(?<=\s)//[^\n\"/]*$")
+_COMMENT: Final = re.compile(r"(?m)(?<=\s)//[^\n\"/]*$|/\*[^\"*/]*\*/")
 _TRAILING_COMMA: Final = re.compile(r",(\s*[}\]])")
 _MISSING_COMMA: Final = re.compile(r'(["}\]])([^\S\n]*\n\s*")')
 _QUOTE: Final = re.compile(r'([\[{,:]\s*|\\)?"(?=(\s*[,:}\]])?)')
@@ -97,7 +97,8 @@ def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
         is_reference = isinstance(one, dict) and "@id" in one and not one.get(key)
         inner = by_id.get(str(one["@id"]), one) if is_reference else one
         if isinstance(inner, dict):
-            inner = inner.get(key) or inner.get("@value")
+            parts = filter(None, (inner.get("givenName"), inner.get("familyName")))
+            inner = inner.get(key) or inner.get("@value") or " ".join(map(str, parts))
         for text in inner[:100] if isinstance(inner, list) else [inner]:
             text = text.get("@value") if isinstance(text, dict) else text  # noqa: PLW2901
             text = str(text) if type(text) is int else text  # noqa: PLW2901

@@ -17,6 +17,7 @@ class Vocabulary:
     author_label: tuple[str, ...]
     introduction: frozenset[str]
     introduction_of_prose: frozenset[str]
+    introduction_in: Mapping[str, tuple[str, ...]]
     between: tuple[str, ...]
     degrees: tuple[str, ...]
     nobody: frozenset[str]

@@ -7,7 +7,7 @@ from functools import cached_property
 from html import unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from victor_html.elements import ELEMENTS
 from victor_spark.blocks import UInt8
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _ATTRIBUTE: Final = re.compile(r' ([\w:.-]+)="([^"]*)"')
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _BASE: Final = re.compile(rb"<base\s[^<>]*?href\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
+_LONGEST_BASE: Final = 2048
+"""Characters, as in a sitemap: every relative address of the page repeats its base."""
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _ALLOWED: Final = (
     "http:", "https:", "mailto:", "tel:", "ftp:", "ftps:", "sftp:", "xmpp:", "geo:", "doi:", "magnet:"
@@ -42,23 +44,20 @@ class Links:
 
     @cached_property
     def _base(self) -> str:
-        """The address that relative ones are relative to; "" where the page's is unknown."""
-        if found := _BASE.search(self._source_with("base")[:100_000]):
-            with suppress(ValueError):  # an invalid base is ignored, as in browsers
-                return urljoin(self._url, unescape(found[1].decode("utf-8", "replace")))
-        return self._url
+        """The address that relative ones are relative to; "" where the page's is unknown or too long."""
+        found, base = _BASE.search(self._source_with("base")[:100_000]), self._url
+        with suppress(ValueError):  # an invalid base is ignored, as in browsers
+            base = urljoin(base, unescape(found[1].decode("utf-8", "replace"))) if found else base
+        return base if len(base) <= _LONGEST_BASE else ""
 
     @cached_property
     def _origin(self) -> str:
         """Scheme and host of the base; ValueError if it is invalid."""
-        parts = urlsplit(self._base)
-        return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+        return urljoin(self._base, "/")[:-1]
 
     def address(self, written: str) -> str | None:
         """The resolved form of an address; None for "", for a script and for a place in the page itself."""
-        if not written.isprintable():
-            written = _CONTROL.sub("", written)
-        written = written.strip()
+        written = (written if written.isprintable() else _CONTROL.sub("", written)).strip()
         if not written or written[0] == "#":
             return None
         if written.startswith(("https://", "http://")):
@@ -75,14 +74,19 @@ class Links:
         return address
 
     @cached_property
-    def pictures(self) -> list[bytes]:
-        """The `picture` elements of the page's source, each up to its end or the next one."""
+    def pictures(self) -> list[str]:
+        """The largest image of each `picture` of the page's source, which ends where the next one begins.
+
+        It is of the first `source` that states one; "" without one. Canonical HTML has no such elements.
+        """
         source = self._source_with("source")
         lower = source.lower()  # an expression that ignores case takes fifty times as long
         found = []
         for at, after in pairwise([*occurrences(lower, b"<picture"), len(source)]):
             end = lower.find(b"</picture", at, after)
-            found.append(source[at : end if end >= 0 else after])
+            markup = source[at : end if end >= 0 else after].decode("utf-8", "replace")
+            sets = (_of_set(unescape(stated)) for stated in _SOURCE_SET.findall(markup))
+            found.append(next(filter(None, sets), ""))
         return found
 
 
@@ -110,12 +114,14 @@ _TRACKING: Final = re.compile(
 _BUTTON: Final = re.compile(
     r"\.(?:(?<=Button\.)|(?<=[_-]icon\.)|(?<=[_-]btn\.)|(?<=[_-]button\.))(?:gif|png|svg)"
 )
-_IMAGE_NAME: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORECASE)
+IMAGE_ADDRESS: Final = re.compile(r"[^?]*\.(?:jpe?g|png|gif|webp|avif|svg)(?:\?|$)", re.IGNORECASE)
 _SMALLEST: Final = 33
 _THINNEST: Final = 6
 """Pixels: images with smaller sides, or with a thinner one and no text, are icons, lines and spacers."""
 _SIZE: Final = re.compile(r"\s*(\d{1,6})(?:\.\d*)?(?:px|\s*$)")
-_CANDIDATE: Final = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+(\d+(?:\.\d*)?)[wxh])?\s*(?:,|$)")
+_CANDIDATE: Final = re.compile(r"([^\s,]\S*+)(?:(?<!,)\s++(?:(\d++(?:\.\d*+)?)[wxh])?+([^,]*+))?+")
+"""An image of a `srcset`: its address with the commas after it, its size, and what else is said about it."""
+_SOURCE_SET: Final = re.compile(r"""<source\s[^<>]*?srcset\s*=\s*["']([^"']*)""", re.IGNORECASE)
 
 
 def is_formula(tag: str) -> bool:
@@ -136,20 +142,22 @@ def image(page: "Structure", row: int) -> tuple[str, str] | None:
     is_in_page = written.startswith(("data:", "about:", "#"))
     if is_in_page or _PLACEHOLDER.search(written, written.rfind("/") + 1):  # scripts replace it
         written = ""
+    around = s.parent.item(row)
+    kind_around = s.kind.item(around)
     if not written or not _LAZY_FIRST.isdisjoint(found):
         stated_lazily = (unescape(found[name]) for name in _LAZY if name in found)
         lazy = next((address for address in stated_lazily if address.strip()), "")
         lazy = lazy or next((best for name in _SETS if (best := _of_set(unescape(found.get(name, ""))))), "")
-        written = lazy or _of_picture(page, row) or written
+        if not lazy and kind_around == KIND["picture"]:
+            number = int(page.pictures.searchsorted(around))
+            lazy = "".join(page.links.pictures[number : number + 1])
+        written = lazy or written
     address = page.links.address(written) if written else None
     if address is None:
         return None
-    around = s.parent.item(row)
-    kind_around = s.kind.item(around)
     if kind_around == KIND["noscript"] and page.last_image >= row - 4:
         return None  # what scripts show in its place stands before it
-    path = address.split("?")[0]
-    key = path if _IMAGE_NAME.search(path) else address
+    key = address.split("?")[0] if IMAGE_ADDRESS.match(address) else address
     if page.shown_images.get(key, -9) >= row - 8:  # lazily loaded ones stand twice
         return None
     page.shown_images[key] = page.last_image = row
@@ -161,20 +169,12 @@ def image(page: "Structure", row: int) -> tuple[str, str] | None:
 
 def _of_set(candidates: str) -> str:
     """The largest image of a `srcset`."""
-    found = [(float(size or 1), one) for one, size in _CANDIDATE.findall(candidates) if one[:5] != "data:"]
+    found = [
+        (float(size or 1), address.rstrip(","))
+        for address, size, more in _CANDIDATE.findall(candidates)
+        if address[:5] != "data:" and (size or not more.strip())
+    ]
     return max(found, key=lambda one: one[0], default=(0, ""))[1]
-
-
-def _of_picture(page: "Structure", row: int) -> str:
-    """The largest image of the `picture` around an image: canonical HTML has no `source` elements."""
-    s = page.s
-    up = int(s.parent[row])
-    if up < 0 or s.kind[up] != KIND["picture"]:
-        return ""
-    number, sources = int(page.pictures.searchsorted(up)), page.links.pictures
-    markup = sources[number].decode("utf-8", "replace") if number < len(sources) else ""
-    stated = re.findall(r"""(?i)<source\s[^<>]*?srcset\s*=\s*["']([^"']*)""", markup)
-    return next(filter(None, (_of_set(unescape(candidates)) for candidates in stated)), "")
 
 
 _LANGUAGE: Final = re.compile(

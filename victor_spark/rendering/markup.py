@@ -68,16 +68,17 @@ _LANGUAGE: Final = re.compile("[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*")
 
 def _sections(page: Structure) -> str:
     """The nodes of a page as divisions, one for each heading; headings do not nest."""
-    sections = [""]
+    sections: list[list[str]] = [[]]
     for node in page.children(-1):
         end = int(page.nodes[num.N_END, node])
         if page.nodes[num.N_OP, node] == OP["heading"]:
             head = _marked_up(page, _TEI, node + 1, end)
-            sections.append(f'<div type="h{page.nodes[num.N_A, node]}">\n<head>{head}</head>\n')
+            sections.append([f'<div type="h{page.nodes[num.N_A, node]}">\n<head>{head}</head>\n'])
         else:
-            sections[-1] += _marked_up(page, _TEI, node, end + 1)
-    divisions = [f"<div>\n{sections[0]}"] if sections[0] else []
-    divisions += [f"{text}<p/>" if text.endswith("</head>\n") else text for text in sections[1:]]
+            sections[-1].append(_marked_up(page, _TEI, node, end + 1))
+    texts = ["".join(parts) for parts in sections]
+    divisions = [f"<div>\n{texts[0]}"] if texts[0] else []
+    divisions += [f"{text}<p/>" if text.endswith("</head>\n") else text for text in texts[1:]]
     return "".join(f"{text}</div>\n" for text in divisions)
 
 

@@ -6,6 +6,7 @@ cut out of their text.
 
 import re
 from codecs import utf_32_le_decode
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -190,17 +191,20 @@ def _quote(blocks: Blocks, kept: Bool, html: str, texts: dict[int, str]) -> None
     name = stated[1].lower() + "-" * bool(stated[2]) if stated else ""
     marks = _QUOTES.get(name, "“”‘’")
     opened: list[int] = []
+    (rows,) = kept.nonzero()
+    before, after = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
     for match in _QUOTE.finditer(html):
         place = first_from(blocks.start, match.start())
         if not match[1]:
             opened.append(place)
             continue
-        first = opened.pop() if opened else 0
-        rows = kept[first:place].nonzero()[0] + first
-        for is_end, row in enumerate((rows[:1], rows[-1:])):
-            for at in row.tolist():
-                mark, text = marks[2 * (len(opened) % 2) + is_end], texts.get(at) or _text(blocks, at)
-                texts[at] = text + mark if is_end else mark + text
+        first, end = rows.searchsorted((opened.pop() if opened else 0, place))
+        if first < end:
+            level = 2 * (len(opened) % 2)
+            before[int(rows[first])].append(marks[level])
+            after[int(rows[end - 1])].append(marks[level + 1])
+    for row in before.keys() | after.keys():
+        texts[row] = "".join([*before[row][::-1], texts.get(row) or _text(blocks, row), *after[row]])
 
 
 def _with_cites_apart(blocks: Blocks, found: list[tuple[int, int]]) -> Blocks:

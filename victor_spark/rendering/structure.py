@@ -79,7 +79,7 @@ _NAMES_OF_TABLES: Final = _NAMES_OF_ROLES[:3]
 NAMES_OF_TEXT: Final = np.concatenate([_NAMES_OF_ROLES, NAMES_OF_READERS])
 """Those that plain text depends on."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
-_NOT_IN_ITEMS: Final = frozenset(KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split())
+_NOT_IN_ITEMS: Final = np.array([KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()])
 _MOST_OF_TOOL_BAR: Final = 40
 """The most elements of a listing before those of its code."""
 _NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)]")
@@ -150,13 +150,15 @@ class Structure:
         self.block_text, self.keeps_marked = walk.block_text, walk.keeps_marked
         elements, rows = walk.scan()
         self.s = Elements(*elements)
-        self._find_roles(rows)
+        if rows:
+            self._find_roles(rows)
         self._walk.count()
 
     def _find_roles(self, rows: list[int]) -> None:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
-        has_roles = rows and has_word(*views(self.blocks.name_words, _NAMES_OF_ROLES))
+        barred = np.flatnonzero(np.isin(s.kind, _NOT_IN_ITEMS))
+        has_roles = has_word(*views(self.blocks.name_words, _NAMES_OF_ROLES))
         for row in rows:
             tag = self.tag(row)
             name = self.attribute(row, "role") if has_roles else ""
@@ -164,8 +166,8 @@ class Structure:
             if kind and tag.startswith(_WITHOUT_KIND):
                 if name == "heading":
                     kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
-                inside = s.kind[row + 1 : self.after(row)]
-                if kind != KIND["li"] or _NOT_IN_ITEMS.isdisjoint(inside.tolist()):
+                first, last = barred.searchsorted((row + 1, self.after(row)))
+                if kind != KIND["li"] or first == last:
                     s.kind[row] = kind
 
     @cached_property
@@ -247,6 +249,10 @@ class Structure:
         """The address of a link; -1: it leads nowhere."""
         address = self.links.address(self.attribute(row, "href"))
         return -1 if address is None else self._add(address)
+
+    def leads_to_image(self, row: int) -> bool:
+        """Whether a link leads to an image: the words in it, such as "Enlarge", lie over its smaller copy."""
+        return links.IMAGE_ADDRESS.match(self.attribute(row, "href")) is not None
 
     def image(self, row: int) -> tuple[int, int, bool] | None:
         """An image, or the formula that it shows; None: it shows nothing."""
@@ -389,7 +395,8 @@ class Structure:
         if not white:
             if kind == KIND["pre"] or s.end[row] - s.inner[row] > _LONGEST_MARKUP:
                 return None
-            markup, n_lines = _DIV_OF_LINE.subn(r"\1\n", self.html[s.inner[row] : s.end[row]])
+            code = self.html[s.inner[row] : s.end[row]].split('<div class="ttc"', 1)[0]  # tooltips follow it
+            markup, n_lines = _DIV_OF_LINE.subn(r"\1\n", code)
             is_hidden = any(self.marks(i) & MARK["hidden"] for i in range(row, self.after(row)))
             has_lines = "\n" in markup.strip() and (n_lines or "fragment" not in self.tag(row))
             if (kind == KIND["code"] or has_lines) and not is_hidden and not _HOLDS_BLOCKS.search(markup):

@@ -22,7 +22,7 @@ _CLIMB = cython.declare(cython.int, 12)  # elements around an image, or nested f
 # Limits in characters:
 _LONGEST_ITEM = cython.declare(cython.int, 2000)  # of a list item that is completed
 _LONGEST_NOTICE = cython.declare(cython.int, 1500)  # of a notice that is shown because it follows kept text
-_LONGEST_CAPTION = cython.declare(cython.int, 300)
+_LONGEST_CAPTION = cython.declare(cython.int, 500)
 _LONGEST_CELL = cython.declare(cython.int, 100)  # the mean in a table whose rows are completed
 _SHORT_LABEL = cython.declare(cython.int, 6)  # one shorter than that, if it begins with a letter
 _LONGEST_TOOL_BAR = cython.declare(cython.int, 30)  # above code
@@ -497,23 +497,23 @@ class Walk:
     def _choose_image(self, row: Py_ssize_t) -> cython.void:
         """Shows an image that belongs to the kept text."""
         around: Py_ssize_t = max(self._up(self.parent[row], 0), 0)
+        if self.kind[around] == at.KIND_A and self.kind[max(self.parent[around], 0)] == at.KIND_FIGURE:
+            around = max(self.parent[around], 0)
         first, size = self.first[row], self.size(around)
         is_figure: cython.bint = self.kind[around] == at.KIND_FIGURE
-        caption: cython.bint = (
-            self._kept_size(around) == 0
-            and size < _LONGEST_CAPTION
-            and (is_figure or (self.marks(around) & at.MARK_PICTURE) != 0)
+        is_dropped: cython.bint = self._kept_size(around) == 0 and size < _LONGEST_CAPTION
+        caption: cython.bint = is_dropped and (is_figure or (self.marks(around) & at.MARK_PICTURE) != 0)
+        apart: cython.bint = caption or (
+            is_dropped and self.kind[around] == at.KIND_A and self.page.leads_to_image(around)
         )
-        outer = self._up(around, size) if caption else around
+        outer = self._up(around, size) if apart else around
         beside: cython.bint = self.kept[first] or self.kept[first + 1]
-        if caption:
+        if apart:
             beside = beside or self.kept[self.first[around]] or self.kept[self.last_of[around] + 1]
-        shown: cython.bint = self.kept[first] and self.kept[first + 1]
-        if not shown and self._kept_size(outer) > 0:
+        if not (self.kept[first] and self.kept[first + 1]):
             ratio = _HALF_RATIO if beside or is_figure else _APART_RATIO
-            shown = self._kept_size(outer) >= ratio * self.size(outer)
-        if not shown:
-            return
+            if not 0 < ratio * self.size(outer) <= self._kept_size(outer):
+                return
         self.flags[row] |= at.FLAG_SHOWN
         if caption:
             self.keep(around)
@@ -895,7 +895,7 @@ class Walk:
         if (kind == at.KIND_MATH or marks & at.MARK_MATH) and self._add_math(row):
             return
         if self._is_heading(row):
-            if self.depth < _MAX_DEPTH and op != at.LIST and op != at.TABLE and op != at.ROW:
+            if self.depth < _MAX_DEPTH and op != at.TABLE and op != at.ROW:
                 self.heading = cython.cast(cython.int, row)
                 self._begin_line(at.HEADING, kind - at.KIND_H1 + 1)
                 self._push(self.stop[row], at.HEADING, self.line, self.serial)
@@ -1030,10 +1030,11 @@ class Walk:
             other = last - 1
             while not self.kept[other + 1]:
                 other -= 1
-            many: cython.bint = self.paragraph[one] != self.paragraph[other]
-            opens: cython.bint = self.line < 0 or (self.paragraph[one] != self.number and not self.in_heading)
-            inner = self.kind[row + 1] if self.after(row) > row + 1 else at.KIND_OTHER
-            if many or (opens and (at.KIND_H1 <= inner <= at.KIND_BLOCK or inner == at.KIND_FIGURE)):
+            has_blocks: cython.bint = self.paragraph[one] != self.paragraph[other]
+            if kind == at.KIND_A and not has_blocks and (self.line < 0 or not self.in_heading):
+                has_blocks = self._count(row, at.KIND_H1, at.KIND_BLOCK) > 0
+                has_blocks |= self._count(row, at.KIND_FIGURE, at.KIND_FIGCAPTION) > 0
+            if has_blocks:
                 if kind == at.KIND_A and self.depth < _MAX_FRAMES:
                     self._end_line()
                     self._push(self.stop[row], at.ROOT, 0, self.link)

@@ -24,18 +24,11 @@ from victor_spark import minhash, tables
 from victor_spark.errors import OutputError
 from victor_spark.logs import log, many
 from victor_spark.spark import ledger, waves
-from victor_spark.spark.files import (
-    CloudFiles,
-    Files,
-    check_outside,
-    new_folder,
-    open_files,
-    output_errors,
-    remove_checksums,
-)
+from victor_spark.spark.failures import disk_errors
+from victor_spark.spark.files import check_outside, new_folder, output_errors, remove_checksums
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job, small_batches
-from victor_spark.spark.status import check_complete
+from victor_spark.spark.status import complete_run
 from victor_spark.spark.waves import literal
 from victor_spark.words import words
 
@@ -70,13 +63,18 @@ def run(request: DedupRequest) -> dict[str, int]:
 
 def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
     with output_errors(request.location):
-        files = open_files(request.location, spark)
-        pages = _pages(spark, files, request.location)
+        files = complete_run(request.location, spark)
+        version = (ledger.stored(files, ledger.CONFIG) or {}).get("schema_version")
+        if version != (ours := tables.PAGES_VERSION):
+            line = f"pages have schema version {version}, not {ours}; clean them again"
+            raise OutputError(f"{request.location}: {line}")
+        pages = spark.read.parquet(literal(f"{files.location}/{ledger.PAGES}"))
         if request.target:
             check_outside(request.target, request.location)
         folder = new_folder(request.target, spark) if request.target else nullcontext(("", ""))
         watched = progress_of_group(spark.sparkContext)
-        with ledger.claimed(files), watched, folder as (draft, _), small_batches(spark, _BATCH_ROWS):
+        full = disk_errors(files.location, "repeat the command")
+        with full, ledger.claimed(files), watched, folder as (draft, _), small_batches(spark, _BATCH_ROWS):
             try:
                 files.remove(ledger.DEDUP)
                 duplicates, counts = _duplicates(pages, f"{files.location}/{ledger.DEDUP}", request)
@@ -96,17 +94,6 @@ def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
     target = f", pages to {request.target}" if request.target else ""
     log(f"{clusters}: {exact}, {linked}; written to {request.location.rstrip('/')}/duplicates{target}")
     return counts
-
-
-def _pages(spark: SparkSession, files: Files, location: str) -> DataFrame:
-    """The pages table of a complete run; OutputError if there is none that this version can read."""
-    if isinstance(files, CloudFiles):
-        raise OutputError(f"{location}: Spark needs a jar to read there, such as hadoop-aws")
-    check_complete(location)
-    version = (ledger.stored(files, ledger.CONFIG) or {}).get("schema_version")
-    if version != (ours := tables.PAGES_VERSION):
-        raise OutputError(f"{location}: pages have schema version {version}, not {ours}; clean them again")
-    return spark.read.parquet(literal(f"{files.location}/{ledger.PAGES}"))
 
 
 def _written(frame: DataFrame, location: str, **counts: str) -> tuple[DataFrame, dict[str, int]]:

@@ -33,10 +33,11 @@ from victor_spark.errors import OutputError, UsageError, one_line
 from victor_spark.logs import log, many
 from victor_spark.request import EXPORTS, FILE_BYTES, ExportRequest
 from victor_spark.spark import ledger, waves
-from victor_spark.spark.files import Files, check_outside, files_at, is_local, open_files, output_errors
+from victor_spark.spark.failures import disk_errors
+from victor_spark.spark.files import Files, check_outside, files_at, is_local, output_errors
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job
-from victor_spark.spark.status import check_complete
+from victor_spark.spark.status import complete_run
 from victor_spark.spark.tasks import NO_VALUE, REPORT_DDL, Target, write_partition, written
 
 _KEY: Final = "victor_spark.run"
@@ -81,9 +82,8 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
 
     def commit(sizes: Mapping[str, int], n_pages: int) -> None:
         last = {_CARD: card(export, n_pages).encode()} if request.to == "parquet" else {}
-        if not is_local(destination):
-            for name in sizes:
-                files.move(f"{draft}/{name}", name)
+        for name in () if is_local(destination) else sizes:
+            files.move(f"{draft}/{name}", name)
         for name, content in {**last, "_SUCCESS": finished}.items():
             files.write(f"{draft}/{name}" if is_local(destination) else name, content)
         if is_local(destination):
@@ -236,14 +236,13 @@ def run(request: ExportRequest) -> None:
 
 def _run_on_spark(request: ExportRequest, spark: SparkSession) -> None:
     with output_errors(request.output):
-        files = open_files(request.output, spark)
-        check_complete(request.output)
+        files = complete_run(request.output, spark)
         finished = files.read(ledger.RUN) or b""
-    with ledger.claimed(files), _errors_of_where(request.where):
-        schema, pages = _pages(spark, files, request)
-        identity = hashlib.sha256(finished).hexdigest()[:32]
-        with output_errors(request.destination):
-            _export(Export(identity, schema, request, json.loads(finished)), pages)
+        with ledger.claimed(files), _errors_of_where(request.where):
+            schema, pages = _pages(spark, files, request)
+            identity = hashlib.sha256(finished).hexdigest()[:32]
+            with output_errors(request.destination):
+                _export(Export(identity, schema, request, json.loads(finished)), pages)
 
 
 @contextmanager
@@ -289,7 +288,8 @@ def _export(export: Export, pages: DataFrame) -> None:
     pages = waves.rebalanced(pages, request.target_file_size or FILE_BYTES, columns)
     pages = pages.sortWithinPartitions(*columns) if columns else pages
     try:
-        with progress_of_group(pages.sparkSession.sparkContext):
+        watched = progress_of_group(pages.sparkSession.sparkContext)
+        with disk_errors(request.destination, "repeat the command"), watched:
             sizes, counts = written(pages.mapInArrow(partial(write_partition, target=target), REPORT_DDL))
         sink.commit(sizes, counts.n_rows)
     except BaseException:

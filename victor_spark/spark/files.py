@@ -90,6 +90,7 @@ class LocalFiles:
     def below(self, name: str) -> dict[str, int]:
         """Every file below a directory, named from there, and its size."""
         folder = self._root / name
+        self.names(name)  # OSError for a folder that can't be read, which rglob takes for an empty one
         paths = (path for path in folder.rglob("*") if path.is_file())
         return {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
 
@@ -311,6 +312,7 @@ DISK_FULL: Final = re.compile(
     r"No space left on device|Disk quota exceeded"
     r"|The \w+ quota of [^\n]{1,200}? is exceeded|could only be written to 0 of the"
 )
+_UNREADABLE: Final = re.compile(r"(?:reading file|footer for file:) (?:file:/*(?=/))?(\S+?)\.?(?:\s|$)")
 
 
 @contextmanager
@@ -322,6 +324,9 @@ def output_errors(location: str) -> Iterator[None]:
         raise OutputError(str(error)) from error
     except (OSError, Py4JJavaError) as error:
         text = error.java_exception.toString() if isinstance(error, Py4JJavaError) else str(error)
+        if found := _UNREADABLE.search(text):
+            again = "if it is damaged, remove it, and the same `victor clean` command makes its pages again"
+            raise OutputError(f"{found[1]}: can't be read; {again}") from error
         reason = getattr(error, "strerror", None) or next(iter(text.splitlines()), type(error).__name__)
         kind = SpaceError if DISK_FULL.search(text) else OutputError
         raise kind(f"{location.removeprefix('file://')}: can't write there: {reason}") from error

@@ -62,7 +62,7 @@ def check(files: Files) -> None:
 def finished_run(
     files: Files, config: Config, shards: pa.Table, options: Options, stored_in: str = MANIFEST
 ) -> dict[str, Any] | None:
-    """The run.json of a complete run of the same command; None if the run is not complete.
+    """The run.json of a complete run of the same command; None if it is not complete, or pages are gone.
 
     `stored_in`: the manifest that has the shards as they were.
     Raises OutputError with the differences if OUT is of a different command or of shards that changed.
@@ -74,7 +74,17 @@ def finished_run(
         more = f" and {len(changed) - 1} more" if changed[1:] else ""
         begun = f"changed since {address(files)} was begun: choose another --output"
         raise OutputError(f"{changed[0]}{more} {begun}")
-    return stored(files, RUN)
+    return None if whole(files) is None else stored(files, RUN)
+
+
+def whole(files: Files) -> dict[str, int] | None:
+    """The files of a complete run, with their sizes; None if it is not complete, or pages are gone."""
+    if (run := stored(files, RUN)) is None:
+        return None
+    found, there = list(entries(files)), files.below(PAGES)
+    if len(found) != run.get("n_waves") or not all(is_whole(entry, there) for entry in found):
+        return None
+    return {name: size for entry in found for name, size in entry.files.items()}
 
 
 def _begun(files: Files, config: Config, options: Options, first_pass: str = "") -> bool:
@@ -106,7 +116,8 @@ def _differences(old: Config, new: Config, options: Options) -> Iterator[str]:
             continue
         if key == "inputs":
             sizes = [many(shards["n_shards"], "shard") for shards in (before, now)]
-            yield f"with other inputs ({sizes[0]}, now {sizes[1]})"
+            now = sizes[1] if sizes[1] != sizes[0] else "as many under other names or in another order"
+            yield f"with other inputs ({sizes[0]}, now {now})"
         elif key == "models":
             names = sorted(name for name in before.keys() & now.keys() if before[name] != now[name])
             if names:  # which models there are follows from other options
@@ -161,12 +172,13 @@ def stored_plan(files: Files) -> Plan:
         raise OutputError(f"{address(files)}: holds no run of victor clean")
     with _undamaged(files):
         sizes = {name: int(cut[name]) for name in ("split_bytes", "wave_bytes")}
-        return plan.plan(_stored_shards(files), n_cores=1, **sizes)
+    return plan.plan(_stored_shards(files), n_cores=1, **sizes)
 
 
 def _stored_shards(files: Files, name: str = MANIFEST) -> pa.Table:
+    content = files.read(name) or b""
     with _undamaged(files):
-        return plan.from_bytes(files.read(name) or b"")
+        return plan.from_bytes(content)
 
 
 def stored(files: Files, name: str) -> dict[str, Any] | None:
@@ -183,7 +195,7 @@ def _undamaged(files: Files) -> Iterator[None]:
     """OutputError if a file of _run/ doesn't hold what a run writes there."""
     try:
         yield
-    except (AttributeError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
+    except (AttributeError, KeyError, OSError, TypeError, ValueError, pa.ArrowException) as error:
         raise OutputError(f"{address(files)}: _run/ is damaged; choose another --output") from error
 
 
@@ -196,12 +208,14 @@ def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
 
 
 def finish(files: Files, run: Mapping[str, Any]) -> None:
-    """Declares the run complete."""
+    """Declares the run complete; a run that was so before, with the same rows, keeps its run.json."""
     with output_errors(files.location):
         files.remove(STOPPED)
-        files.write(REPORT, report.html(run).encode())
         files.write(f"{PAGES}/_SUCCESS", b"")
-        files.write(RUN, dumped(run))
+        before = stored(files, RUN) or {}
+        if any(before.get(name) != run[name] for name in ("n_waves", "n_rows", "statuses")):
+            files.write(REPORT, report.html(run).encode())
+            files.write(RUN, dumped(run))  # its hash names the run in tables that it was exported to
 
 
 def dumped(value: Mapping[str, Any]) -> bytes:

@@ -68,6 +68,8 @@ def _run_on_spark(files: Files | None, this: Run) -> dict[str, Any]:
                 if finished := _finished(files, this):
                     return finished
         with disk_errors(files.location), ledger.claimed(files):
+            if finished := _finished(files, this):  # by a run that ended just now
+                return finished
             return _by_site(spark, files, this) if request.sites.by_site else _run(spark, files, this)
 
 
@@ -96,14 +98,14 @@ def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
     with output_errors(folder):  # tasks read it as they read inputs
         storage.is_directory(address(first_pass))
     scored = ledger.finished_run(first_pass, this.config, this.shards, request.options)
-    if scored is None or site_sums.scored_sizes(first_pass) is None:
+    if scored is None:
         for name in (ledger.CONFIG, ledger.PLAN, ledger.MANIFEST, ledger.LEDGER):
             files.remove(name)  # of a second pass that had other scored pages
         log("first pass: scores each page by itself")
         cleaning = replace(request.cleaning, sites=None)
         passing = replace(request, rows=rows, output=folder, passing=FIRST_PASS, cleaning=cleaning)
         scored = _run(spark, first_pass, replace(this, request=passing))
-    found = site_sums.scored_sizes(first_pass) or {}
+    found = ledger.whole(first_pass) or {}
     log(f"between the passes: adding up the evidence of each site in {many(len(found), 'file')}")
     with disk_errors(first_pass.location):
         known = site_sums.gather(spark, first_pass, found, this.id, this.earlier)

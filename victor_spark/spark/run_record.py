@@ -302,12 +302,9 @@ def run_json(run: Run, entries: Sequence[Entry], n_earlier: int, context: SparkC
         "pages_per_second": round(n_pages_here / max(seconds, 1e-9), 1),
         "waves": [
             {
-                "wave": entry.wave,
+                **{name: getattr(entry, name) for name in ("wave", "n_bytes", "seconds", "finished_at")},
                 "n_pages": entry.counts.n_pages,
-                "n_bytes": entry.n_bytes,
-                "seconds": entry.seconds,
                 "pages_per_second": round(entry.counts.n_pages / entry.seconds, 1) if entry.seconds else None,
-                "finished_at": entry.finished_at,
             }
             for entry in sorted(entries, key=lambda entry: entry.wave)
         ],

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from py4j.protocol import Py4JError
 from pyspark import InheritableThread, SparkConf, SparkContext
-from pyspark.errors import PythonException
+from pyspark.errors import PySparkRuntimeError, PythonException
 from pyspark.sql import SparkSession
 
 from victor_spark import resources
@@ -230,7 +230,10 @@ def _start_java(*, is_nameless: bool) -> None:
                 logging = resources.directory("conf") / "log4j2.properties"
                 ours.append(f"-Dlog4j2.configurationFile={shlex.quote(logging.as_uri())}")
         os.environ["SPARK_SUBMIT_OPTS"] = " ".join([*ours, options]).strip()
-    SparkContext._ensure_initialized()
+    try:
+        SparkContext._ensure_initialized()
+    except PySparkRuntimeError as error:
+        raise ConfigurationError("Java does not start: see its messages above") from error
     if is_nameless:
         del os.environ["SPARK_LOCAL_IP"]
 

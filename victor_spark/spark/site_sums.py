@@ -15,7 +15,7 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from victor_spark import tables
@@ -47,16 +47,6 @@ _ROW_GROUP: Final = 1 << 18
 
 Examples = dict[int, tuple[int, str, str, float]]
 """Key → length of its longest text (cut), and the columns of `table.EXAMPLE`."""
-
-
-def scored_sizes(files: Files) -> dict[str, int] | None:
-    """All files of scored pages, with their sizes; None if the first pass is incomplete, or they are gone."""
-    run, entries = ledger.stored(files, ledger.RUN), list(ledger.entries(files))
-    there = files.below(ledger.PAGES)
-    is_complete = run is not None and len(entries) == run["n_waves"]
-    if not is_complete or not all(ledger.is_whole(entry, there) for entry in entries):
-        return None
-    return {name: size for entry in entries for name, size in entry.files.items()}
 
 
 def scored_files(files: Files, sizes: Mapping[str, int]) -> pa.Table:
@@ -246,7 +236,17 @@ def _write_sites(sources: Sequence[str], target: str, spark: SparkSession) -> No
         shards = pa.concat_tables([shards for shards, _ in found])
         n_tasks = min(len(shards), spark.sparkContext.defaultParallelism * plan.TASKS_PER_CORE)
         with disk_errors(target, "repeat the command"), progress_of_group(spark.sparkContext):
-            _write_table(plan.frame(spark, shards, n=n_tasks), draft, *groupings)
+            rows = plan.frame(spark, shards, n=n_tasks).mapInArrow(_with_examples, tables.ddl(SITES))
+            summed = [sf.sum(name).alias(name) for name in evidence.SUMS]
+            best = sf.max(sf.struct(sf.length("example"), *EXAMPLE.names)).alias("best")
+            rows = rows.groupBy(*KEYED).agg(*summed, best).where(f"{evidence.SUMS[0]} > 1")
+            rows = rows.select(*SUMS.names, *(f"best.{name}" for name in EXAMPLE.names))
+            rows = rows.repartitionByRange(*KEYED).sortWithinPartitions(*KEYED)
+            stated = {table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: next(iter(groupings))}
+            rows = rows.withMetadata(KEYED[0], stated)
+            rows.write.options(**{"compression": "zstd", "parquet.block.size": str(_ROW_GROUP)}).parquet(
+                draft
+            )
     of_sites = spark.read.parquet(waves.literal(folder)).where(f"key = {OF_SITE}")
     counts = of_sites.agg(sf.count(SITE), sf.sum("n_pages")).collect()[0]
     log(f"{many(counts[0], 'site')} of {many(counts[1] or 0, 'page')} written to {target}")
@@ -259,7 +259,7 @@ def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
         found = SiteTable(address(files))  # absolute, for tasks
         return table_files(found), found.files.grouping
     first_pass = open_files(f"{location.rstrip('/')}/{ledger.FIRST_PASS}", spark)
-    sizes = scored_sizes(first_pass)
+    sizes = ledger.whole(first_pass)
     of_sites = (ledger.stored(first_pass, ledger.CONFIG) or {}).get("sites", {})
     if sizes is None or of_sites.get("version") != table.VERSION:
         raise OutputError(
@@ -267,17 +267,6 @@ def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
             "incomplete, repeat its command; otherwise clean into a new OUT with --by-site --keep-blocks"
         )
     return scored_files(first_pass, sizes), of_sites["grouping"]
-
-
-def _write_table(shards: DataFrame, location: str, grouping: str) -> None:
-    rows = shards.mapInArrow(_with_examples, tables.ddl(SITES))
-    summed = [sf.sum(name).alias(name) for name in evidence.SUMS]
-    best = sf.max(sf.struct(sf.length("example"), *EXAMPLE.names)).alias("best")
-    rows = rows.groupBy(*KEYED).agg(*summed, best).where(f"{evidence.SUMS[0]} > 1")
-    rows = rows.select(*SUMS.names, *(f"best.{name}" for name in EXAMPLE.names))
-    rows = rows.repartitionByRange(*KEYED).sortWithinPartitions(*KEYED)
-    rows = rows.withMetadata(KEYED[0], {table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: grouping})
-    rows.write.options(**{"compression": "zstd", "parquet.block.size": str(_ROW_GROUP)}).parquet(location)
 
 
 def _with_examples(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

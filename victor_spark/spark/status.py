@@ -5,11 +5,12 @@ from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from victor_spark.errors import OutputError
 from victor_spark.request import FIRST_PASS, SECOND_PASS
 from victor_spark.spark import ledger, plan, run_record
-from victor_spark.spark.files import opened
+from victor_spark.spark.files import CloudFiles, Files, open_files, opened
 from victor_spark.spark.run_record import Entry, total
 
 
@@ -56,10 +57,13 @@ def status(location: str) -> dict[str, Any]:
     }
 
 
-def check_complete(location: str) -> None:
-    """OutputError unless OUT holds a complete run."""
+def complete_run(location: str, spark: SparkSession) -> Files:
+    """The files of a complete run that Spark itself can read; else OutputError."""
+    if isinstance(files := open_files(location, spark), CloudFiles):
+        raise OutputError(f"{location}: Spark needs a jar to read there, such as hadoop-aws")
     if not status(location)["complete"]:
         raise OutputError(f"{location}: the run is incomplete; the same `victor clean` command resumes it")
+    return files
 
 
 def _wave(

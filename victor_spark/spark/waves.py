@@ -103,22 +103,22 @@ class Written(NamedTuple):
 
 def clean(writing: Writing, wave: int) -> Written:
     """Cleans a wave and stages its pages; `started` is by the monotonic clock."""
-    context, rows, files = writing.spark.sparkContext, writing.task.request.rows, writing.files
+    context, files = writing.spark.sparkContext, writing.files
+    request, rows = writing.task.request, writing.task.request.rows
     started = time.monotonic()
     seconds = {stage: context.accumulator(0.0) for stage in STAGES}
     splits = plan.splits(writing.plan, wave)
-    n_cores = context.defaultParallelism
-    n_tasks = writing.task.request.spark.partitions or plan.n_tasks(splits, n_cores=n_cores)
+    n_tasks = request.spark.partitions or plan.n_tasks(splits, n_cores=context.defaultParallelism)
     with _as_wave(writing, wave, weight=plan.weight(splits), n_tasks=n_tasks):
         staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
         planned = plan.frame(writing.spark, splits, n=n_tasks)
-        writer = tasks.BETWEEN_PASSES if writing.task.request.passing == FIRST_PASS else tasks.PARQUET
-        target = tasks.Target(staged, writing.task.request.schema, rows.folders, writer=writer)
+        writer = tasks.BETWEEN_PASSES if request.passing == FIRST_PASS else tasks.PARQUET
+        target = tasks.Target(staged, request.schema, rows.folders, writer=writer)
         cleaning = partial(tasks.clean_partition, task=writing.task, seconds=seconds)
         spark_writes = isinstance(files, HadoopFiles)  # tasks cannot write there themselves
-        if spark_writes or rows.file_bytes or writing.task.request.spark.engine == "rdd":
-            ddl = tables.ddl(writing.task.request.schema)
-            if writing.task.request.spark.engine == "rdd":
+        if spark_writes or rows.file_bytes or request.spark.engine == "rdd":
+            ddl = tables.ddl(request.schema)
+            if request.spark.engine == "rdd":
                 cleaned = planned.rdd.mapPartitions(partial(tasks.clean_rows, clean=cleaning))
                 pages = writing.spark.createDataFrame(cleaned, ddl, verifySchema=False)
             else:
@@ -161,9 +161,8 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     spark, files, counts = writing.spark, writing.files, written.counts
     check_lease(files)
     if counts is None:
-        columns = tables.ddl(writing.task.request.schema)
-        staged = f"{files.location}/{ledger.staged(writing.run_id, wave)}"
-        counts = of_files(spark.read.schema(columns).parquet(literal(staged)))
+        staged = literal(f"{files.location}/{ledger.staged(writing.run_id, wave)}")
+        counts = of_files(spark.read.schema(tables.ddl(writing.task.request.schema)).parquet(staged))
     splits = plan.splits(writing.plan, wave)
     entry = Entry(
         wave=wave,

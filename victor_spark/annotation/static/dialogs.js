@@ -37,7 +37,7 @@ export function askName({ session, known, join, canCancel }) {
     h("div", { class: "ends" }, canCancel ? h("button", { type: "button", class: "quiet", onclick: () => dialog.close("") }, "Cancel") : null,
       h("button", { class: "primary" }, "Begin")),
   );
-  const dialog = h("dialog", { class: "dialog small", "aria-labelledby": "name" }, form);
+  const dialog = h("dialog", { class: "dialog small", "aria-label": "Who annotates?" }, form);
   if (!canCancel) dialog.addEventListener("cancel", (event) => event.preventDefault());
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -52,7 +52,7 @@ export function askName({ session, known, join, canCancel }) {
 
 /** Keys, the pointer, and what the colours and lines mean. */
 export function help(session) {
-  const groups = Map.groupBy ? Map.groupBy(KEYS, (row) => row[3]) : grouped(KEYS);
+  const groups = [...new Set(KEYS.map((row) => row[3]))].map((group) => [group, KEYS.filter((row) => row[3] === group)]);
   const legend = session.labels.map(({ name, colour }, label) => {
     const swatch = h("span", { class: `sample line-${label === session.other ? "other" : label}` }, name);
     swatch.style.setProperty("--c", colour);
@@ -65,7 +65,7 @@ export function help(session) {
     h("form", { method: "dialog" },
       h("h2", { id: "help-title" }, "Keys and pointer"),
       h("div", { class: "columns" },
-        [...groups].map(([group, rows]) => h("section", {}, h("h3", {}, group), h("table", {}, h("tbody", {}, rows.map((row) => keyRow(row, session)))))),
+        groups.map(([group, rows]) => h("section", {}, h("h3", {}, group), h("table", {}, h("tbody", {}, rows.map((row) => keyRow(row, session)))))),
         h("section", {}, h("h3", {}, "Pointer"), h("ul", {},
           h("li", {}, "Click the first block of a run, then its last: the run gets the chosen label."),
           h("li", {}, "Drag from the first to the last, or Shift-click the last: the same."),
@@ -86,12 +86,6 @@ function keyRow([keys, name, what], session) {
   const written = used.flatMap((key, i) => [i ? " " : null, h("kbd", {}, shown(key))]);
   const words = name === "label" ? `${what}: ${session.labels.map((label) => label.name).join(", ")}` : what;
   return h("tr", {}, h("th", { scope: "row" }, written), h("td", {}, words));
-}
-
-function grouped(rows) {
-  const groups = new Map();
-  for (const row of rows) groups.set(row[3], [...(groups.get(row[3]) ?? []), row]);
-  return groups;
 }
 
 /** Practice: how it went. Resolves with "again", "next" or "". */

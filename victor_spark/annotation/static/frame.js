@@ -208,21 +208,6 @@
     return { top: scrollY / height, bottom: (scrollY + innerHeight) / height };
   }
 
-  /** At most one call a frame (or a pause of `wait` milliseconds). */
-  function eased(call, wait = 0) {
-    let timer = 0;
-    return () => {
-      if (timer && !wait) return;
-      if (wait) clearTimeout(timer);
-      timer = wait
-        ? setTimeout(call, wait)
-        : requestAnimationFrame(() => {
-            timer = 0;
-            call();
-          });
-    };
-  }
-
   // ---- what the parent asks for
 
   const ASKED = {
@@ -277,12 +262,15 @@
     document.addEventListener("submit", (event) => event.preventDefault(), true);
     document.addEventListener("dragstart", (event) => event.preventDefault(), true);
     document.addEventListener("keydown", onKey);
-    addEventListener("scroll", eased(() => tell("scrolled", view())), { passive: true });
+    addEventListener("scroll", () => tell("scrolled", view()), { passive: true });
     addEventListener("message", (event) => {
       if (event.source === parent && event.data && Object.hasOwn(ASKED, event.data.type)) ASKED[event.data.type](event.data);
     });
-    const measure = eased(geometry, 120);
-    new ResizeObserver(measure).observe(document.documentElement);
+    let timer = 0; // of the last change of size: each change starts the wait anew
+    new ResizeObserver(() => {
+      clearTimeout(timer);
+      timer = setTimeout(geometry, 120);
+    }).observe(document.documentElement);
     tell("ready", { texts: texts(), containers: containers() });
     geometry();
   }
