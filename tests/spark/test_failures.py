@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
-from victor_spark.errors import EXIT_INCOMPLETE, EXIT_USAGE, OutputError, SpaceError
+from victor_spark.errors import EXIT_INCOMPLETE, EXIT_USAGE, ConfigurationError, OutputError, SpaceError
 from victor_spark.spark.failures import disk_errors
 from victor_spark.spark.files import output_errors
 
@@ -117,3 +117,13 @@ def test_only_a_store_that_refuses_is_named_as_one(tmp_path: Path, line: str, me
     expected = pytest.raises(OutputError if message else RuntimeError, match=re.escape(message or line))
     with expected, disk_errors(str(tmp_path)):
         raise RuntimeError(line)
+
+
+def test_a_container_that_yarn_killed_needs_more_memory(tmp_path: Path) -> None:
+    killed = "Container killed by YARN for exceeding physical memory limits. 4.6 GB of 4.5 GB memory used."
+    expected = pytest.raises(
+        ConfigurationError, match=r"^YARN killed a container \(4\.6 GB of 4\.5 GB memory used\)"
+    )
+    with expected as raised, disk_errors(str(tmp_path)):
+        raise RuntimeError(f"Job aborted.\n{killed} Consider boosting spark.executor.memoryOverhead.")
+    assert str(raised.value).endswith("raise spark.executor.memoryOverhead, and the same command resumes")

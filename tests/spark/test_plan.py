@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections import defaultdict
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from victor_spark.errors import InputError
 from victor_spark.spark import plan
 from victor_spark.warc.shard import Shard
 
@@ -116,6 +118,7 @@ def test_a_task_gets_the_splits_planned_for_it_and_no_others(spark: SparkSession
 
 READ = """
 import os, sys
+from victor_spark.errors import InputError
 from victor_spark.spark import plan
 content = plan.to_bytes(plan.SHARDS.empty_table())
 before = os.listdir("/proc/self/task")
@@ -128,3 +131,21 @@ sys.exit(os.listdir("/proc/self/task") != before)
 def test_a_table_in_memory_is_read_without_threads_that_would_hold_it_beyond_the_answer() -> None:
     """Such a thread, late under load, made `victor status` abort at its exit."""
     assert subprocess.run([sys.executable, "-c", READ], check=False).returncode == 0
+
+
+def test_a_long_look_up_reports_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.html").write_text("<p>The ferry")
+    monkeypatch.setattr(plan, "_QUIET_SECONDS", -1.0)
+    plan.collect([str(tmp_path)])
+    assert capsys.readouterr().err.splitlines() == [
+        f"victor: {n} looked up" for n in ("0 shards", "1 shard", "2 shards")
+    ]
+
+
+def test_of_a_list_of_which_nothing_is_there_the_first_path_is_named(tmp_path: Path) -> None:
+    (tmp_path / "warc.paths").write_text("a.warc.gz\nb.warc.gz\n")
+    with pytest.raises(InputError, match=r"a\.warc\.gz: no such file"):
+        plan.collect([str(tmp_path / "warc.paths")])

@@ -1,9 +1,12 @@
 """`victor plan` predicts the results of a run; `victor status` reports the files that exist."""
 
+import gzip
 import json
 import random
+import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +113,30 @@ def test_a_plan_for_people_is_a_few_lines(shards: Path, capsys: pytest.CaptureFi
         *("shards", "sample", "pages", "time", "tasks", "disk", "memory")
     ]
     assert len(lines) < 20
+
+
+def test_a_plan_by_site_has_the_room_between_the_passes(
+    shards: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", str(shards), "--by-site"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(
+        re.fullmatch(r" +\S+ .?B between the passes; \S+ .?B shuffled between the tasks", line)
+        for line in lines
+    )
+
+
+def test_of_an_archive_that_cannot_be_divided_the_sample_is_all_of_it_once(tmp_path: Path) -> None:
+    name = str(tmp_path / "a.warc.gz")
+    write_warc(tmp_path / "b.warc.gz", [Response("http://a.example/", page("Ferry").encode())])
+    Path(name).write_bytes(gzip.compress(gzip.decompress((tmp_path / "b.warc.gz").read_bytes()) * 3))
+    size = Path(name).stat().st_size
+    first, second = (Shard(name, size, "warc", start=start, end=size) for start in (size // 3, size // 2))
+    divisible: dict[str, bool] = {}
+    assert estimate._readable(first, divisible) == Shard(name, size, "warc")
+    assert estimate._readable(second, divisible) is None
+    gone = replace(first, path=str(tmp_path / "gone.warc.gz"), name="gone")
+    assert estimate._readable(gone, divisible) == gone
 
 
 @pytest.fixture

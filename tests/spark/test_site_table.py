@@ -22,7 +22,7 @@ import victor_spark
 from tests.spark.crawl import Response, Victor, rows, write_warc
 from tests.spark.test_by_site import FOOT, SENTENCES, chapter
 from victor_spark import pipeline, tables
-from victor_spark.errors import OutputError, TableError
+from victor_spark.errors import OutputError, TableError, UsageError
 from victor_spark.pipeline import PageCleaner
 from victor_spark.preparation import handed_over
 from victor_spark.request import CleanRequest, SiteOptions, SparkOptions
@@ -380,6 +380,33 @@ def test_a_site_that_fills_several_row_groups_is_read_whole(tmp_path: Path, has_
         of_site = sites.of(name * length)
         assert of_site is not None
         assert len(of_site.of_keys) == n_keys
+
+
+def write_empty_table(path: Path, grouping: str) -> None:
+    """A table of sites without rows."""
+    rows = pa.table({name: pa.nulls(0) for name in SITES.names}).cast(SITES)
+    metadata = {table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: grouping}
+    pq.write_table(rows.replace_schema_metadata(metadata), path)
+
+
+def test_files_of_different_groupings_are_no_table(tmp_path: Path) -> None:
+    write_empty_table(tmp_path / "a.parquet", "host")
+    write_empty_table(tmp_path / "b.parquet", "path-prefix:1")
+    with pytest.raises(TableError, match=r"b\.parquet: grouped by path-prefix:1, other files by host"):
+        opened(tmp_path)
+
+
+def test_an_earlier_table_of_another_grouping_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    write_empty_table(tmp_path / "a.parquet", "host")
+    request = CleanRequest(
+        inputs=("nowhere",),
+        output=str(tmp_path / "out"),
+        cleaning=Settings(sites=str(tmp_path)),
+        sites=SiteOptions(by_site=True),
+    )
+    with pytest.raises(UsageError, match="has the grouping host: give it as --group-by"):
+        run(request)
+    assert not (tmp_path / "out").exists()
 
 
 KEYS = st.tuples(st.integers(-2, 2), st.integers(-(2**63), 2**63 - 1) | st.integers(0, 3))

@@ -96,13 +96,20 @@ def test_records_that_are_longer_than_the_file_cost_no_passes_over_it(
     assert len(begun) <= 5
 
 
-def test_of_a_stream_of_many_blocks_some_places_to_begin_are_kept(
+def test_of_a_stream_of_many_blocks_the_first_and_the_last_places_to_begin_are_kept(
     reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "_MAX_STARTS", 2)
+    monkeypatch.setattr(source, "_MAX_STARTS", 6)
     monkeypatch.setattr(source, "_MAX_KEPT", 4 << 10)
-    records = reading(b"".join(making.blocks(RECORDS, "gzip", 1000)))
-    assert [record.payload for record in records] == PAGES
+    content, packed = b"".join(RECORDS), b"".join(making.blocks(RECORDS, "gzip", 1000))
+    assert [record.payload for record in reading(packed)] == PAGES
+    member = Member(Source(BytesIO(packed)), 0)
+    assert member.extend(WARC)
+    assert member.read_at(0, 1 << 30) == content
+    begins = [begin for begin, _ in member._starts]
+    assert begins[0] == 0
+    assert begins[1:] == [*range(begins[1], len(content), 1000), len(content)]
+    assert 6 <= len(begins) - 1 <= 12
 
 
 def test_going_back_in_the_stream_inflates_the_near_blocks_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,9 +86,9 @@ def test_gzip_is_undone_where_no_header_announces_it() -> None:
     assert decoded(gzip.compress(gzip.compress(PAGE)), "gzip") == http_body.Body(PAGE)
 
 
-@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip", "zstd"])
+@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip"])
 def test_bytes_after_the_end_of_a_body_cost_nothing(encoding: str) -> None:
-    assert decoded(PACKERS[encoding](PAGE) + b"\0\0rubbish", encoding).payload == PAGE
+    assert decoded(PACKERS[encoding](PAGE) + b"\0\0rubbish", encoding) == http_body.Body(PAGE)
 
 
 @pytest.mark.parametrize("declared", [(), ("gzip",), ("br",)])
