@@ -185,7 +185,7 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
         kind = "warc"
     elif kind == "unknown":  # it may hold an archive that other bytes precede
         with storage.open_file(path) as file:
-            kind = "unknown" if boundaries.packing_within(Source(file)) is None else "warc"
+            kind = "unknown" if boundaries.syntax_within(Source(file)) is None else "warc"
     if kind not in ("warc", "arc", "html"):
         what = file_types.described(head)
         raise InputError(f"{path} is {what}, not an archive, an html page or a list of paths")
