@@ -19,7 +19,7 @@ from victor_spark.errors import InputError, OutputError
 from victor_spark.fetch.exchange import Answer
 from victor_spark.warc.compression import CorruptError, inflated_bytes
 from victor_spark.warc.headers import MAX_HEADER, WARC, decoded, http_head
-from victor_spark.warc.source import Member, Source
+from victor_spark.warc.source import END, Member, Source
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _scanned(file: BinaryIO, path: Path) -> tuple[dict[str, Fetched], int, int]:
     while end < source.size:
         try:
             member = Member(source, end)
-            record = member.read_at(0, 1 << 62)
+            record = member.read_at(0, END)
             after, complete = member.end()
         except CorruptError:
             break
