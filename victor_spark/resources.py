@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from victor_spark.errors import ConfigurationError, OutputError
 
@@ -28,7 +29,7 @@ def directory(kind: str) -> Path:
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
     """A temporary path, which is renamed to `path` when the body ends, and removed if the body fails."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}")  # no other writer chooses it
     try:
         yield draft
         draft.replace(path)

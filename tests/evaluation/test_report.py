@@ -1,6 +1,7 @@
 """The report's parts: differences are marked, everything is escaped, long texts are cut."""
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from victor_spark.evaluation import evaluate, report
+from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap
-from victor_spark.evaluation.measuring import Measurement
+from victor_spark.evaluation.measuring import Measurement, Output
 
 
 @pytest.mark.parametrize(
@@ -78,10 +80,12 @@ def test_both_texts_are_shown_whole_and_escaped(ours: str, gold: str) -> None:
 def test_long_texts_are_cut_and_it_says_so() -> None:
     evil = "a<b>&'\""
     judged = Measurement(evil, evil, evil, evil, evil, evil, evil, evil, overlaps={"words": Overlap(1, 2, 2)})
+    cleaned, page = Output("ok", None, "word " * 10_000, ""), GoldPage(evil, evil, evil, "gold")
     rows = {evil: [judged]}
     results = {"version": evil, "options": {"command": evil}, "gold": {"n_pages": 1, "sha256": evil}}
     results |= {"cleaners": [evil], "measures": ["words"], **evaluate.compare(rows, ["words"])}
-    html = report.html(results, rows, {evil: [report.shown(judged, "word " * 10_000, "gold", "words")]})
+    shown = report.shown(replace(judged, status="empty"), page, lambda _: cleaned, "words")
+    html = report.html(results, rows, {evil: [shown]})
     assert "the first 12,000 of 50,000 characters" in html
     assert "a&lt;b&gt;" in html
     assert evil not in html

@@ -5,10 +5,10 @@ Undo and redo are entries too, so entries are never removed. An entry has the la
 
 import json
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
+from statistics import multimode
 from typing import Any, Final
 
 import numpy as np
@@ -115,11 +115,8 @@ def majority(store: Store, number: int, page: Row) -> str:
 
 def majority_of(given: Sequence[str]) -> str:
     """The most frequent digit at each position; for a tie, other."""
-    chosen = []
-    for digits in zip(*given, strict=True):
-        (best, n), *rest = Counter(digits).most_common(2)
-        chosen.append(BLANK if rest and rest[0][1] == n else best)
-    return "".join(chosen)
+    modes = map(multimode, zip(*given, strict=True))
+    return "".join(found[0] if len(found) == 1 else BLANK for found in modes)
 
 
 def state(store: Store, number: int, name: Any, *, judge: bool = False) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from victor_spark import resources
 from victor_spark.annotation import annotations
-from victor_spark.annotation.store import Content, Row, Store, content
+from victor_spark.annotation.store import Content, Row, Store, content, roles
 from victor_spark.blocks import HEADER, LABELS, OTHER, Blocks, Bool, Scores, UInt8
 from victor_spark.document import Document
 from victor_spark.errors import AnnotationError
@@ -111,12 +111,6 @@ def gold_row(store: Store, page: Finished) -> dict[str, Any]:
         "meta": meta,
         "split": "train",
     }
-
-
-def roles(store: Store, labels: str) -> UInt8:
-    """Labels of the store as the three labels of models."""
-    role_of = np.array([LABELS.index(label.role) for label in store.labels], dtype=np.uint8)
-    return role_of[np.array(list(labels), dtype=np.intp)]
 
 
 def carried_over(kept: Content, labels: UInt8, blocks: Blocks) -> UInt8:

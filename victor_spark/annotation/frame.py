@@ -65,8 +65,7 @@ def render(
     html: str,
     blocks: Sequence[tuple[int, int]],
     *,
-    script: str = "frame.js",
-    css: str = "frame.css",
+    kind: str = "frame",
     styles: str = "",
     nonce: str = "",
     plain: bool = False,
@@ -77,13 +76,14 @@ def render(
 ) -> str:
     """The document for the frame: `blocks` (start, end in code points of `html`) wrapped in v-b elements.
 
-    `script` and `css` name files in static/. `styles` is the page's own style sheet (`harmless_sheet`).
-    With `plain`, the page's own styles are left out, and hidden elements are shown. `head` is markup for the
-    head, `before` and `after` for the body.
+    `kind`: the name of our script and style sheet in static/. `styles` is the page's own style sheet
+    (`harmless_sheet`). With `plain`, the page's own styles are left out, and hidden elements are shown.
+    `head` is markup for the head, `before` and `after` for the body.
     """
     tags = (re.search(rf"<{name}((?:\s[^>]*)?)>", html) for name in ("html", "body"))
     root, body = ("".join(_attributes(tag[1], plain=plain)) if tag else "" for tag in tags)
     own = "" if plain else f"<style>{styles}</style>\n"
+    sheets = text_of_file("page.css") + text_of_file(f"{kind}.css")
     classes = "v-plain" if plain else "v-page"
     if ' class="' in body:
         body = body.replace(' class="', f' class="{classes} ', 1)
@@ -92,9 +92,9 @@ def render(
     return (
         f"<!DOCTYPE html>\n<html{root}>\n<head>\n"
         f'<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>{head}\n{own}<style>{text_of_file('page.css')}{text_of_file(css)}</style>\n</head>\n"
+        f"<title>{escape(title)}</title>{head}\n{own}<style>{sheets}</style>\n</head>\n"
         f"<body{body}>{before}{''.join(_content(html, blocks, plain=plain))}\n"
-        f'{after}<script nonce="{nonce}">{text_of_file(script)}</script>\n</body>\n</html>\n'
+        f'{after}<script nonce="{nonce}">{text_of_file(f"{kind}.js")}</script>\n</body>\n</html>\n'
     )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from victor_spark import pipeline, preparation
 from victor_spark.annotation import annotations
-from victor_spark.annotation.store import Store, content, differing, now, pack, remark
+from victor_spark.annotation.store import Store, content, now, pack, remark, roles
 from victor_spark.blocks import LABELS, OTHER, Page, labels
 from victor_spark.errors import AnnotationError, InputError, ShardError
 from victor_spark.evaluation.gold import site_of
@@ -230,10 +230,8 @@ def check_practice(store: Store, number: int, name: Any) -> dict[str, Any]:
     if not page["practice"]:
         raise AnnotationError("only practice pages can be checked")
     gold = json.loads(page["gold"])
-    roles = [LABELS.index(label.role) for label in store.labels]
     own = list(map(int, row["labels"]))
-    given = "".join(str(roles[label]) for label in own)
-    wrong = differing(given, "".join(str(label) for label, _ in gold))
+    wrong = np.flatnonzero(roles(store, row["labels"]) != [label for label, _ in gold]).tolist()
     return {
         "n_right": page["n_blocks"] - len(wrong),
         "n_wrong": len(wrong),

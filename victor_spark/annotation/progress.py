@@ -7,7 +7,7 @@ import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations, groupby
 from operator import itemgetter
 from statistics import median
@@ -79,8 +79,7 @@ def next_page(store: Store, plan: Plan, name: Any, after: Any) -> dict[str, Any]
         "annotator": annotator,
         "after": after if type(after) is int and 0 <= after < 1 << 63 else -1,
         "claimed": time.time() - CLAIM_SECONDS,
-        "overlap": plan.overlap,
-        "n_overlap": plan.n_overlap,
+        **asdict(plan),
     }
     statements = [_OPEN, _NEW.format(order=ORDERS[plan.order])]
     if after is not None:

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from victor_spark.blocks import LABELS, OTHER, Int32
+from victor_spark.blocks import LABELS, OTHER, Int32, UInt8
 from victor_spark.errors import AnnotationError, UsageError
 
 APPLICATION_ID: Final = 0x56494341  # "VICA"
@@ -205,6 +205,12 @@ def content(store: Store, number: int) -> Content:
 def pack(text: str) -> bytes:
     """A text in the form of the store."""
     return zlib.compress(text.encode(*_TEXT))
+
+
+def roles(store: Store, labels: str) -> UInt8:
+    """Labels of the store as the three labels of models."""
+    role_of = np.array([LABELS.index(label.role) for label in store.labels], dtype=np.uint8)
+    return role_of[np.array(list(labels), dtype=np.intp)]
 
 
 def remark(store: Store, text: str) -> None:

@@ -13,7 +13,6 @@ import argparse
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -68,12 +67,11 @@ def fetch(
     from victor_spark.fetch import warc_file
     from victor_spark.fetch.crawl import Crawl
 
-    report, numbers = reporter("fetching", len(listed)), count(1)
-    is_complete = True
+    report, is_complete = reporter("fetching", len(listed)), True
     with warc_file.opened(output, user_agent) as warc:
         if warc.n_cut:
             log(f"{output}: removed an incomplete record of {warc.n_cut} bytes at its end")
-        crawl = Crawl(warc, polite, lambda: report(next(numbers), ""))
+        crawl = Crawl(warc, polite, lambda: report(len(crawl.ended), ""))
         try:
             asyncio.run(crawl.run(listed, user_agent, limits))
         except KeyboardInterrupt:

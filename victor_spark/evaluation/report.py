@@ -92,16 +92,9 @@ def worst_pages(
     gold_pages = {(page.set, page.id): page for page in pages if (page.set, page.id) in wanted}
     cleaners = measuring.cleaners_of(plan)
     return {
-        name: [_shown(page, gold_pages[page.set, page.id], cleaners[name], measure) for page in measured]
+        name: [shown(page, gold_pages[page.set, page.id], cleaners[name], measure) for page in measured]
         for name, measured in chosen.items()
     }
-
-
-def _shown(measured: Measurement, page: GoldPage, clean: measuring.Clean, measure: str) -> dict[str, Any]:
-    """A page of the report; one that failed is not cleaned again, since it could crash this process."""
-    ours = "" if measured.is_failure else clean(page).text
-    snippets = [f"{key}: {text}" for key in ("with", "without") for text in page.meta.get(key) or ()]
-    return shown(measured, ours, "\n".join(snippets) if page.gold is None else page.gold, measure)
 
 
 def html(results: Mapping[str, Any], rows: Table, worst: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
@@ -160,8 +153,11 @@ def _bars(grouped: Mapping[str, Mapping[str, Any]], grouping: str, measure: str)
     return pictures.svg(drawn, grouping.replace(" ", "-"))
 
 
-def shown(measured: Measurement, ours: str, gold: str, measure: str) -> dict[str, Any]:
+def shown(measured: Measurement, page: GoldPage, clean: measuring.Clean, measure: str) -> dict[str, Any]:
     """A page as the template takes it; `sides` are names, lengths and beginnings of both texts."""
+    ours = "" if measured.is_failure else clean(page).text  # after a failure it could crash this process
+    snippets = [f"{key}: {text}" for key in ("with", "without") for text in page.meta.get(key) or ()]
+    gold = "\n".join(snippets) if page.gold is None else page.gold
     facts = ", ".join(filter(None, [measured.set, measured.language, measured.page_type]))
     if measured.status != "ok":
         facts += f" — {measured.status}: {measured.reason or ''}"

@@ -129,9 +129,10 @@ def _overlap(document: Document, page: GoldPage) -> Overlap:
     return measures.overlap(words.words(document.text), words.words(page.gold or ""))
 
 
-def mean(found: Sequence[SiteGain], name: str) -> Quality:
-    """The mean over sites."""
-    return Quality(*np.mean([astuple(site.qualities[name]) for site in found], axis=0).tolist())
+def means(found: Sequence[SiteGain]) -> dict[str, Quality]:
+    """The quality of every way, by name: the mean over sites."""
+    rows = {name: [astuple(site.qualities[name]) for site in found] for name in found[0].qualities}
+    return {name: Quality(*np.mean(of_sites, axis=0).tolist()) for name, of_sites in rows.items()}
 
 
 def losses(found: Sequence[SiteGain], cleaner: str) -> dict[str, float]:
@@ -149,18 +150,16 @@ def lines(found: Sequence[SiteGain], cleaner: str) -> Iterator[str]:
 
     head = ("site", "pages", "templates", *(title for name in names for title in (f"{name}: P", "R", "F1")))
     rows = [(site.site, site.n_pages, site.n_templates, *cells(site.qualities)) for site in found]
-    means = ("mean over sites", "", "", *cells({name: mean(found, name) for name in names}))
-    yield from aligned([head, *rows, means])
+    yield from aligned([head, *rows, ("mean over sites", "", "", *cells(means(found)))])
     worst, loss = max(losses(found, cleaner).items(), key=lambda each: each[1])
     yield f"most recall lost after {cleaner}: {100 * loss:.2f} points, on {worst}"
 
 
 def as_json(found: Sequence[SiteGain], cleaner: str) -> dict[str, object]:
     """The same for results.json."""
-    names = list(found[0].qualities)
     return {
         "cleaner": cleaner,
         "sites": [asdict(site) for site in found],
-        "mean_over_sites": {name: asdict(mean(found, name)) for name in names},
+        "mean_over_sites": {name: asdict(each) for name, each in means(found).items()},
         "recall_lost": losses(found, cleaner),
     }

@@ -19,7 +19,7 @@ from victor_spark.errors import InputError, OutputError
 from victor_spark.fetch.exchange import Answer
 from victor_spark.warc.compression import CorruptError, inflated_bytes
 from victor_spark.warc.headers import MAX_HEADER, WARC, decoded, http_head
-from victor_spark.warc.source import Member, Source
+from victor_spark.warc.source import END, Member, Source
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class WarcFile:
 
     def add(self, answer: Answer, facts: Mapping[str, str]) -> None:
         """Writes response, request and metadata of an exchange; OutputError when the disk is full."""
-        about = {**_now(answer.at), "WARC-Target-URI": answer.url}
+        about = {"WARC-Target-URI": answer.url}
         http = {
             "WARC-Payload-Digest": _digest(answer.body),
             "Content-Type": "application/http; msgtype=response",
@@ -52,12 +52,12 @@ class WarcFile:
             http["WARC-Truncated"] = answer.truncated
         response = {"WARC-Record-ID": f"<urn:uuid:{uuid4()}>", **about, **http}
         beside = {**about, "WARC-Concurrent-To": response["WARC-Record-ID"]}
+        asked = {**beside, "Content-Type": "application/http; msgtype=request"}
+        noted = {**beside, "Content-Type": "application/warc-fields"}
         records = (
-            _record("response", response, answer.head + answer.body),
-            _record(
-                "request", {**beside, "Content-Type": "application/http; msgtype=request"}, answer.request
-            ),
-            _record("metadata", {**beside, "Content-Type": "application/warc-fields"}, _lines(facts)),
+            _record("response", answer.at, response, answer.head + answer.body),
+            _record("request", answer.at, asked, answer.request),
+            _record("metadata", answer.at, noted, _lines(facts)),
         )
         with resources.written(self.path):
             self.file.writelines(records)
@@ -82,7 +82,7 @@ def opened(path: Path, software: str) -> Iterator[WarcFile]:
         if end == 0:
             about = {"software": software, "format": "WARC File Format 1.0", "robots": "obey"}
             named = {"WARC-Filename": path.name, "Content-Type": "application/warc-fields"}
-            file.write(_record("warcinfo", _now(datetime.now(UTC)) | named, _lines(about)))
+            file.write(_record("warcinfo", datetime.now(UTC), named, _lines(about)))
         opening.pop_all()
     try:
         yield WarcFile(path, file, known, size - end)
@@ -90,10 +90,6 @@ def opened(path: Path, software: str) -> Iterator[WarcFile]:
         with resources.written(path), file:
             file.flush()
             os.fsync(file.fileno())
-
-
-def _now(at: datetime) -> dict[str, str]:
-    return {"WARC-Date": at.strftime("%Y-%m-%dT%H:%M:%SZ")}
 
 
 def _lines(fields: Mapping[str, str]) -> bytes:
@@ -104,11 +100,12 @@ def _digest(content: bytes) -> str:
     return f"sha1:{base64.b32encode(hashlib.sha1(content, usedforsecurity=False).digest()).decode()}"
 
 
-def _record(kind: str, fields: Mapping[str, str], block: bytes) -> bytes:
+def _record(kind: str, at: datetime, fields: Mapping[str, str], block: bytes) -> bytes:
     """A record as a gzip member of its own."""
     every = {
         "WARC-Type": kind,
         "WARC-Record-ID": f"<urn:uuid:{uuid4()}>",
+        "WARC-Date": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
         **fields,
         "WARC-Block-Digest": _digest(block),
         "Content-Length": str(len(block)),
@@ -125,7 +122,7 @@ def _scanned(file: BinaryIO, path: Path) -> tuple[dict[str, Fetched], int, int]:
     while end < source.size:
         try:
             member = Member(source, end)
-            record = member.read_at(0, 1 << 62)
+            record = member.read_at(0, END)
             after, complete = member.end()
         except CorruptError:
             break

@@ -9,7 +9,6 @@ run, so that a table gets each run once.
 import hashlib
 import json
 import logging
-import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -87,7 +86,7 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
         for name, content in {**last, "_SUCCESS": finished}.items():
             files.write(f"{draft}/{name}" if is_local(destination) else name, content)
         if is_local(destination):
-            os.replace(place.parent / draft, place)
+            files.move(draft, place.name)
 
     return Sink(f"{files.location}/{draft}", commit, format_)
 

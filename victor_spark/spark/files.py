@@ -22,6 +22,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from victor_spark.errors import InputError, OutputError, SpaceError
+from victor_spark.resources import replaced
 from victor_spark.spark.lock import Lock
 from victor_spark.spark.session import session
 from victor_spark.warc import remote_files
@@ -61,12 +62,6 @@ def _place(location: str) -> PurePosixPath:
 
 def _reading(content: bytes | Path) -> BinaryIO:
     return content.open("rb") if isinstance(content, Path) else BytesIO(content)
-
-
-def _draft(name: str) -> str:
-    """A hidden name beside the file, which no other writer chooses."""
-    folder, slash, last = name.rpartition("/")
-    return f"{folder}{slash}.{last}.{uuid4().hex[:12]}"
 
 
 class LocalFiles:
@@ -110,15 +105,10 @@ class LocalFiles:
         path = self._root / name
         self._root.mkdir(exist_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._root / _draft(name)
-        try:
-            with draft.open("wb") as file, _reading(content) as source:
-                shutil.copyfileobj(source, file)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        with replaced(path) as draft, draft.open("wb") as file, _reading(content) as source:
+            shutil.copyfileobj(source, file)
+            file.flush()
+            os.fsync(file.fileno())
 
     def remove(self, name: str) -> None:
         """Removes a file or a tree; tried again, as a task that Spark gave up may still write into it."""
@@ -215,8 +205,10 @@ class HadoopFiles:
 
     def write(self, name: str, content: bytes | Path) -> None:
         """Writes a file; an object store shows it only when it is whole, HDFS after the rename."""
-        path = self._path(name)
-        draft = path if self._stores_objects else self._path(_draft(name))
+        path = draft = self._path(name)
+        if not self._stores_objects:
+            hidden = f".{path.getName()}.{uuid4().hex[:12]}"
+            draft = self._jvm.org.apache.hadoop.fs.Path(path.getParent(), hidden)
         try:
             with closing(self._system.create(draft, True)) as stream, _reading(content) as source:
                 shutil.copyfileobj(source, stream)

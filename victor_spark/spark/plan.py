@@ -78,14 +78,15 @@ def collect(arguments: Sequence[str], base_url: str | None = None) -> Manifest:
 
     def known() -> Iterator[Shard]:
         reported = time.monotonic()
-        for row, one in enumerate(inputs.checked(inputs.found(arguments, base_url=base_url))):
+        found = inputs.found(arguments, base_url=base_url)
+        for row, (one, problem) in enumerate(inputs.checked(found)):
             if time.monotonic() - reported > _QUIET_SECONDS:
                 reported = time.monotonic()
                 log(f"{many(row, 'shard')} looked up")
-            if one.problem is not None:
+            if problem is not None:
                 missing.append(row)
-                problems.extend([one.problem] if len(missing) <= _N_SHOWN else [])
-            yield one.shard
+                problems.extend([problem] if len(missing) <= _N_SHOWN else [])
+            yield one
 
     table = of_shards(known())
     if len(missing) == table.num_rows:

@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
-from victor_spark.warc.compression import MAGICS, Compression
+from victor_spark.warc.compression import MAGICS
 from victor_spark.warc.headers import ARC, MAX_HEADER, WARC, Header, Syntax
 from victor_spark.warc.source import END, Member, Source, holds_record
 
@@ -113,13 +113,13 @@ def next_member(source: Source, start: int, syntax: Syntax, end: int = END, with
     return None
 
 
-def packing_within(source: Source) -> tuple[Compression, Syntax] | None:
-    """Compression and syntax of a file that begins with other bytes, by its first record; None: no record."""
+def syntax_within(source: Source) -> Syntax | None:
+    """The syntax of the first record after other bytes, None without one; sets the source's compression."""
     end = min(source.size, _SEARCHED)
     for source.compression in ("gzip", "zstd", "plain"):
         for syntax in (WARC, ARC):
             if next_beginning(source, 0, syntax, end, _WINDOW) is not None:
-                return source.compression, syntax
+                return syntax
     return None
 
 

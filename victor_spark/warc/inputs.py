@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import unquote, urljoin, urlsplit
 
 from victor_spark.errors import InputError, one_line
@@ -53,30 +53,23 @@ def found(inputs: Sequence[str], *, base_url: str | None = None) -> Iterator[Sha
                 yield new
 
 
-class Checked(NamedTuple):
-    """A shard with its size and etag, or with the reason why these are unknown."""
-
-    shard: Shard
-    problem: str | None = None
-
-
-def checked(shards: Iterable[Shard]) -> Iterator[Checked]:
-    """Looks up size and etag of all shards in parallel, in order."""
+def checked(shards: Iterable[Shard]) -> Iterator[tuple[Shard, str | None]]:
+    """The shards in order with size and etag, looked up in parallel, and the problem where that failed."""
     waiting = iter(shards)
     with ThreadPoolExecutor(_N_THREADS, "victor-look-up") as pool:
         while some := list(islice(waiting, _N_SHARDS_AT_A_TIME)):
             yield from pool.map(_look_up, some)
 
 
-def _look_up(shard: Shard) -> Checked:
+def _look_up(shard: Shard) -> tuple[Shard, str | None]:
     if shard.aligned or shard.etag is not None:  # one of many records of a file, or known already
-        return Checked(shard)
+        return shard, None
     try:
         size, etag = storage.about(shard.path)
     except (OSError, InputError) as error:
         reason = "no such file" if isinstance(error, FileNotFoundError) else one_line(error)
-        return Checked(shard, f"{shard.filename}: {reason.removeprefix(f'{shard.path}: ')}")
-    return Checked(replace(shard, size=shard.size if size is None else size, etag=etag))
+        return shard, f"{shard.filename}: {reason.removeprefix(f'{shard.path}: ')}"
+    return replace(shard, size=shard.size if size is None else size, etag=etag), None
 
 
 class _Known:
@@ -182,7 +175,7 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
         kind = "warc"
     elif kind == "unknown":  # it may hold an archive that other bytes precede
         with storage.open_file(path) as file:
-            kind = "unknown" if boundaries.packing_within(Source(file)) is None else "warc"
+            kind = "unknown" if boundaries.syntax_within(Source(file)) is None else "warc"
     if kind not in ("warc", "arc", "html"):
         what = file_types.described(head)
         raise InputError(f"{path} is {what}, not an archive, an html page or a list of paths")

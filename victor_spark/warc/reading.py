@@ -140,10 +140,8 @@ def _syntax(source: Source, shard: Shard) -> Syntax:
         if kind in SYNTAXES:
             source.compression = compression_of(head)
             return SYNTAXES[kind]
-    found = boundaries.packing_within(source)  # it begins with other bytes
-    if found is None:
+    if (syntax := boundaries.syntax_within(source)) is None:  # it begins with other bytes
         raise ShardError(f"{shard.filename}: ends at byte {source.size}, and holds no WARC or ARC record")
-    source.compression, syntax = found
     return syntax
 
 

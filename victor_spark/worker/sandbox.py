@@ -199,15 +199,15 @@ class _Child:
         os.close(self._log)
         note = page_process.noted(self._shared)
         self._shared.close()
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        code = os.waitstatus_to_exitcode(status)
         grown = usage.ru_maxrss * RSS_UNIT - note.resident
         return Death(
             note,
-            how=_how(status, number, note.seconds),
-            timed_out=number in _TIMERS,
+            how=_how(code, note.seconds),
+            timed_out=-code in _TIMERS,
             starved=grown > self._limits.page_memory / 2
             or any(word in stderr for word in _NO_MEMORY)
-            or (not number and os.waitstatus_to_exitcode(status) == page_process.NO_MEMORY),
+            or code == page_process.NO_MEMORY,
         )
 
     def relay(self) -> bytes:
@@ -223,12 +223,12 @@ class _Child:
         return text
 
 
-def _how(status: int, number: int, seconds: float) -> str:
-    """How a process ended; the same text for the same end."""
-    if number == signal.SIGPROF:
+def _how(code: int, seconds: float) -> str:
+    """How a process ended, by its exit code or minus its signal; the same text for the same end."""
+    if code == -signal.SIGPROF:
         return f"over {seconds:.3g} s of CPU time"
-    if number == signal.SIGALRM:
+    if code == -signal.SIGALRM:
         return f"over {seconds * WALL_FACTOR:.3g} s"
-    if number:
-        return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-    return f"exit code {os.waitstatus_to_exitcode(status)}"
+    if code < 0:
+        return signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    return f"exit code {code}"
