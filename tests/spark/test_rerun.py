@@ -109,6 +109,18 @@ def test_what_a_complete_run_lost_is_made_again_and_it_stays_the_same_run(
     assert (done / "_run/run.json").read_bytes() == record
 
 
+def test_a_complete_run_that_was_stopped_while_it_made_lost_pages_has_its_charts_again(
+    done: Path, crawl: Path, victor: Victor
+) -> None:
+    """The failure budget may stop the run that makes lost pages; another budget lets it go on."""
+    charts = (done / "_run/report.html").read_text()
+    next(done.glob("pages/wave-*")).unlink()
+    ledger.stop(LocalFiles(str(done)), json.loads((done / "_run/run.json").read_text()), "too many failures")
+    assert "Stopped." in (done / "_run/report.html").read_text()
+    assert victor("clean", crawl / "b.warc.gz", "--output", done).code == 0
+    assert (done / "_run/report.html").read_text() == charts
+
+
 def test_a_run_that_another_one_completes_before_it_has_the_output_changes_nothing(
     done: Path, crawl: Path, victor: Victor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -213,8 +213,9 @@ def finish(files: Files, run: Mapping[str, Any]) -> None:
         files.remove(STOPPED)
         files.write(f"{PAGES}/_SUCCESS", b"")
         before = stored(files, RUN) or {}
-        if any(before.get(name) != run[name] for name in ("n_waves", "n_rows", "statuses")):
-            files.write(REPORT, report.html(run).encode())
+        is_known = all(before.get(name) == run[name] for name in ("n_waves", "n_rows", "statuses"))
+        files.write(REPORT, report.html(before if is_known else run).encode())  # it may be that of `stop`
+        if not is_known:
             files.write(RUN, dumped(run))  # its hash names the run in tables that it was exported to
 
 
@@ -248,9 +249,8 @@ def note_failure(files: Files, wave: int, reason: str) -> None:
 
 def failures(files: Files) -> dict[int, str]:
     """Why waves failed that are not done yet."""
-    names = [f"{FAILURES}/{name}" for name in files.names(FAILURES) or [] if name[0] != "."]
-    found = [failure for name in names if (failure := stored(files, name))]
-    return {failure["wave"]: failure["reason"] for failure in found}
+    found = (stored(files, f"{FAILURES}/{name}") for name in files.names(FAILURES) or [] if name[0] != ".")
+    return {failure["wave"]: failure["reason"] for failure in found if failure}
 
 
 def staged(run_id: str, wave: int) -> str:
