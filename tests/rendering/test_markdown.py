@@ -139,6 +139,7 @@ def test_links_are_resolved_and_those_that_run_scripts_are_text() -> None:
         ("http://a.b/c", "<base href='http://[d/'><a href=e>f</a> <a href=/g>h</a>", "[f](http://a.b/e) [h](http://a.b/g)"),
         ("http://[a/b", "<a href=c>d</a> <a href=/e>f</a>", "[d](c) [f](/e)"),
         ("http://a.b/c", "<a href='//[d/e'>f</a>", "[f](//[d/e)"),
+        (f"http://a.b/c?d={'e' * 3000}", "<a href=f>g</a> <a href=/h>i</a>", "[g](http://a.b/f) [i](http://a.b/h)"),
         ("http://a.b/c#d", "<a href='c#e'>the same page</a> <a href='f#e'>g</a>", "the same page [g](http://a.b/f#e)"),
     ],
 )  # fmt: skip

@@ -20,7 +20,7 @@ _ATTRIBUTE: Final = re.compile(r' ([\w:.-]+)="([^"]*)"')
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _BASE: Final = re.compile(rb"<base\s[^<>]*?href\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _LONGEST_BASE: Final = 2048
-"""Characters, as in a sitemap: every relative address of the page repeats its base."""
+"""Characters before a query, as in a sitemap: every relative address of the page repeats them."""
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _ALLOWED: Final = (
     "http:", "https:", "mailto:", "tel:", "ftp:", "ftps:", "sftp:", "xmpp:", "geo:", "doi:", "magnet:"
@@ -45,7 +45,7 @@ class Links:
         found, base = _BASE.search(self._source_with("base")[:100_000]), self._url
         with suppress(ValueError):  # an invalid base is ignored, as in browsers
             base = urljoin(base, unescape(found[1].decode("utf-8", "replace"))) if found else base
-        return base if len(base) <= _LONGEST_BASE else ""
+        return base if len(base.partition("?")[0]) <= _LONGEST_BASE else ""
 
     @cached_property
     def _origin(self) -> str:
