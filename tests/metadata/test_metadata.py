@@ -1145,6 +1145,31 @@ def test_names_of_users_in_the_json_of_a_thread_are_exact(name: str) -> None:
     assert page(linked_data(thread), "<h1>Leak</h1>").authors == (name,)
 
 
+def test_a_user_of_a_thread_is_named_once_and_addresses_are_no_names() -> None:
+    names = ["Van Life 77", "Van Life 77", "https://forum.example/u/3", "admin"]
+    thread = {
+        "@type": "DiscussionForumPosting",
+        "headline": "Leak",
+        "author": [{"name": name} for name in names],
+    }
+    assert page(linked_data(thread), "<h1>Leak</h1>").authors == ("Van Life 77",)
+
+
+def test_a_first_name_that_is_no_text_is_left_out() -> None:
+    author = {"@type": "Person", "givenName": ["Anna"], "familyName": "Kos"}
+    assert page(linked_data({"@type": "Article", "author": author})).authors == ("Kos",)
+
+
+def test_a_department_is_no_reporter() -> None:
+    assert page(body="<h1>橋が開通</h1><p>政治部 記者</p>").authors == ()
+    assert page(body="<h1>橋が開通</h1><p>阿部 記者</p>").authors == ("阿部",)
+
+
+@pytest.mark.parametrize("link", ["<a rel=license>CC BY</a>", "<a rel=license href=''>CC BY</a>"])
+def test_a_page_is_not_its_own_license(link: str) -> None:
+    assert page(body=f"<h1>Tides</h1><p>{link}").license is None
+
+
 def test_words_of_a_language_introduce_authors_on_its_pages_alone() -> None:
     body = "<h1>Ferry</h1><p>di Giulia Rossi e Marco De Luca</p>"
     assert metadata(f"<html lang=it-IT>{body}".encode()).authors == ("Giulia Rossi", "Marco De Luca")

@@ -207,8 +207,8 @@ class Evidence:
             before = self._markup[max(start - _BELOW, 0) : max(start, 0)]
             in_figure = before.rfind(b"<figure") > before.rfind(b"</figure")
             attributes = self._attributes(start, end) if self._markup[start : start + 3] == b"<a " else {}
-            if "license" in attributes.get("rel", "").split() and not in_figure:
-                found.add(attributes.get("href", ""))
+            if "license" in attributes.get("rel", "").split() and not in_figure and attributes.get("href"):
+                found.add(attributes["href"])
         return found if len(found) == 1 else set()
 
     def stated(self, one: Marked) -> list[str]:

@@ -221,8 +221,9 @@ def _without_employer(page: Statements, name: str) -> str:
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
         names = author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
-        is_exact = names and page.states_thread and where.startswith("json-ld")
-        yield where, tuple(texts[: author_names.MAX_AUTHORS]) if is_exact else names
+        if page.states_thread and where.startswith("json-ld"):  # names of users, exactly as they are
+            names = tuple(text for text in dict.fromkeys(texts) if author_names.authors([text], handles=True))
+        yield where, names[: author_names.MAX_AUTHORS]
     users = (evidence.USER,) if page.states_thread else ()
     yield from _marked_authors(page, (*users, evidence.ITEM, evidence.RELATION))
     for pattern in evidence.BYLINES:
@@ -368,10 +369,9 @@ def _beside(page: Statements) -> dict[str, str]:
 def _parts(line: str) -> list[str]:
     """The line, or its parts with the days of publication and of a change, if it states both."""
     years = [*_YEAR.finditer(line)]
-    if len(years) == 2:
-        for name in ("updated", "published"):
-            if second := pattern_of(name).search(line, years[0].end(), years[1].start()):
-                return [line[: second.start()], line[second.start() :]]
+    for name in ("updated", "published") if len(years) == 2 else ():
+        if second := pattern_of(name).search(line, years[0].end(), years[1].start()):
+            return [line[: second.start()], line[second.start() :]]
     return [line]
 
 

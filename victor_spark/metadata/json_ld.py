@@ -97,8 +97,8 @@ def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
         is_reference = isinstance(one, dict) and "@id" in one and not one.get(key)
         inner = by_id.get(str(one["@id"]), one) if is_reference else one
         if isinstance(inner, dict):
-            parts = filter(None, (inner.get("givenName"), inner.get("familyName")))
-            inner = inner.get(key) or inner.get("@value") or " ".join(map(str, parts))
+            parts = [part for part in map(inner.get, ("givenName", "familyName")) if isinstance(part, str)]
+            inner = inner.get(key) or inner.get("@value") or " ".join(parts)
         for text in inner[:100] if isinstance(inner, list) else [inner]:
             text = text.get("@value") if isinstance(text, dict) else text  # noqa: PLW2901
             text = str(text) if type(text) is int else text  # noqa: PLW2901
