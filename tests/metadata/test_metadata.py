@@ -1102,6 +1102,15 @@ def test_a_change_before_the_publication_is_that_of_another_text() -> None:
     assert page(body=f"<h1>Tides</h1><p>3 May 2024</p>{other}").date_modified is None
 
 
+def test_changes_of_other_articles_are_none_of_the_page() -> None:
+    """As in themes of WordPress, whose lists of articles have both times of each."""
+    own = "<time class='entry-date published' datetime=2024-05-03>3 May 2024</time>"
+    other = own.replace("2024-05-03", "2024-07-01") + "<time class=updated datetime=2024-08-02></time>"
+    change = "<time class=updated datetime=2024-05-04></time>"
+    assert page(body=f"<h1>Tides</h1>{own}<p>The tide is low.</p>{other}").date_modified is None
+    assert page(body=f"<h1>Tides</h1>{own}{own}{change}<p>Low.</p>{other}").date_modified == "2024-05-04"
+
+
 def test_edits_of_posts_are_no_changes_of_a_thread() -> None:
     users = "<a class=username>annaB</a><a class=username>boL</a>"
     edit = "<time itemprop=dateModified datetime=2024-05-04></time>"

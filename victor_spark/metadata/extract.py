@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from html import unescape
-from itertools import accumulate, chain, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise, takewhile
 from typing import Any, Final
 
 from victor_spark.metadata import author_names, dates, evidence
@@ -316,8 +316,7 @@ def _published(page: Statements) -> Candidates[str]:
     stated = [page.of_works("datePublished"), page.meta("published")]
     stated += map(page.of_works, ("dateCreated", "datePosted", "uploadDate"))
     created = filter(lambda one: one[0].startswith("time datecreated"), page.evidence.times)
-    items = page.marked(evidence.DATE_ITEM, _LONGEST_NAME)
-    for where, day in _days(page, chain(*stated, created, items)):
+    for where, day in _days(page, chain(*stated, created, page.marked(evidence.DATE_ITEM, _LONGEST_NAME))):
         # Earlier days beside a heading are rather those that the text is about.
         shown = [one for one in _days(page, _of_dates(_beside(page))) if one[1] >= "2000"]
         if not any(_agree(own, day) for _, own in shown):
@@ -409,12 +408,13 @@ _PUBLISHED: Final = re.compile("publish|entry-date|created")
 
 
 def _modified(page: Statements) -> Candidates[str]:
-    """The day of the last change: as stated, or else as shown by a text that is no thread of posts."""
+    """The day of the last change: as stated, or else as shown, before other articles; not that of a post."""
     yield from _days(page, chain(page.of_works("dateModified"), page.meta("modified")))
-    changes = [time for time in page.evidence.times if _updated().search(time[0])]
-    for line, label in _beside(page).items():
-        if _updated().search(f"{label} {line}".casefold()):
-            changes.append(("text by h1", line))
+    first = [time for mark, time in page.evidence.times if _PUBLISHED.search(mark)][:1]
+    own = takewhile(lambda time: time[1] in first or not _PUBLISHED.search(time[0]), page.evidence.times)
+    changes = [time for time in own if _updated().search(time[0])]
+    lines = _beside(page).items()
+    changes += (("text by h1", one) for one, label in lines if _updated().search(f"{label} {one}".casefold()))
     if changes and not page.is_thread:
         published = next(_published(page), ("", ""))[1]
         yield from (change for change in _days(page, iter(changes)) if change[1][:10] >= published[:10])
