@@ -522,3 +522,11 @@ def test_deep_and_many_numbers_cost_in_proportion(form: str) -> None:
 
     n_lines(10)
     assert n_lines(400) <= 2.1 * n_lines(200)
+
+
+@pytest.mark.parametrize("words", ["tooltiptext", "hover-info"])
+def test_a_tooltip_is_left_out_beside_code_alone(words: str) -> None:
+    tip, code = f"<div class={words}>Copy it</div>", "<pre>code();</pre>"
+    beside = blocks_of(f"<div>{tip}{code}</div><p>The ferry.</p>")
+    assert beside.left_out.tolist() == [True, False, False]
+    assert not blocks_of(f"{code}<p>The ferry.</p>{tip}<p>Low.</p>").left_out.any()

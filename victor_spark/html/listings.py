@@ -30,12 +30,12 @@ _WORDS: Final = {
     " enlighter+code",
     _FRAGMENT: "fragment",
     _CELL: "blob+code",
-    _BUTTON: "button btn clipboard copybtn copy+btn copy+button",
-    _HIDDEN: "hover+info tooltiptext ttname ttdeci ttdoc ttdef",
+    _BUTTON: "button btn clipboard copybtn copy+btn copy+button hover+info tooltiptext",
+    _HIDDEN: "ttname ttdeci ttdoc ttdef",
 }
 """Meanings of words in class, id and role: the element holds line numbers, or code (`_GUTTER` is less certain
 and yields to it), or lines that a style sheet makes preformatted (`_FRAGMENT`: if it has numbers, `_CELL`:
-one line); it is a button, or hidden until a reader points at the code."""
+one line); it is a button or its tooltip, or hidden until a reader points at a name in the code (Doxygen)."""
 
 
 def _hash(name: str) -> int:
