@@ -60,9 +60,7 @@ def test_a_damaged_file_of_pages_is_named_and_can_be_made_again(
         for command in (["dedup", out], ["export", out, tmp_path / "lines", "--to", "jsonl"]):
             outcome = victor(*command)
             assert outcome.code == EXIT_USAGE
-            assert outcome.lines[-1].startswith(
-                f"victor: error: {damaged}: can't be read; if it is damaged, remove"
-            )
+            assert outcome.lines[-1].startswith(f"victor: error: {damaged}: can't be read; a damaged file")
             assert not (tmp_path / "lines").exists()
     damaged.unlink()
     assert victor("clean", crawl, "--output", out).code == 0

@@ -438,7 +438,7 @@ def test_a_file_that_became_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_records_of_a_file_and_files_of_known_content_are_not_looked_up() -> None:
     known = [Shard("gone.warc", 9, "warc", etag="mtime:1"), Shard("gone.warc", None, "warc", aligned=True)]
-    assert [one.problem for one in checked([*known, Shard("gone.warc", None, "warc")])] == [
+    assert [problem for _, problem in checked([*known, Shard("gone.warc", None, "warc")])] == [
         None,
         None,
         "gone.warc: no such file",

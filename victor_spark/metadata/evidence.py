@@ -201,12 +201,10 @@ class Evidence:
     def licenses(self) -> set[str]:
         """The address of the links with rel=license outside figures; no address, if they lead to several."""
         found = set()
-        for match in islice(re.finditer(b"license", self._markup), MAX_LINKS):
-            start = self._markup.rfind(b"<", 0, match.start())
-            end = self._markup.find(b">", match.end()) + 1
-            before = self._markup[max(start - _BELOW, 0) : max(start, 0)]
+        for match in islice(_MAY_BE_LICENSE.finditer(self._markup), MAX_LINKS):
+            before = self._markup[max(match.start() - _BELOW, 0) : match.start()]
             in_figure = before.rfind(b"<figure") > before.rfind(b"</figure")
-            attributes = self._attributes(start, end) if self._markup[start : start + 3] == b"<a " else {}
+            attributes = self._attributes(*match.span())
             if "license" in attributes.get("rel", "").split() and not in_figure and attributes.get("href"):
                 found.add(attributes["href"])
         return found if len(found) == 1 else set()
@@ -292,6 +290,7 @@ _MICRODATA: Final = re.compile(
 """The name in the first element inside another one."""
 _ITEM_NAME: Final = re.compile(rb"""(?s)<(\w+)\b[^<>]*\sitemprop=["']?name\b[^<>]*>(.*?)</\1\b""")
 """An element with the name in microdata, and what is in it."""
+_MAY_BE_LICENSE: Final = re.compile(rb"<[aA]\s[^<>]*?license[^<>]*>")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = r"<(?:(?:script|style|svg)\b(?s:.*?)</(?:script|style|svg)|!--(?s:.*?)--)(?:>|\Z)"
 _INLINE: Final = (

@@ -139,7 +139,7 @@ _SYMBOL_NAMES: Final = (
     " ↔=leftrightarrow ⇒=Rightarrow ⇐=Leftarrow ⇔=Leftrightarrow ↦=mapsto ⟨=langle ⟩=rangle ⌊=lfloor"
     " ⌋=rfloor ⌈=lceil ⌉=rceil ‖=| ∥=parallel ⊥=perp ⊢=vdash ⊨=models …=ldots ⋯=cdots ⋮=vdots ⋱=ddots"
     " ′=prime ℝ=mathbb{R} ℕ=mathbb{N} ℤ=mathbb{Z} ℚ=mathbb{Q} ℂ=mathbb{C} ℓ=ell ℏ=hbar ∖=setminus"
-    " {={ }=} %=% #=# &=& _=_ $=$ ∣=mid †=dagger"
+    " {={ }=} \\=backslash %=% #=# &=& _=_ $=$ ∣=mid †=dagger"
 )
 _SYMBOLS: Final = dict(pair.split("=", 1) for pair in _SYMBOL_NAMES.split())
 _FUNCTIONS: Final = frozenset(

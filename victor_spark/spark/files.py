@@ -317,7 +317,7 @@ def output_errors(location: str) -> Iterator[None]:
     except (OSError, Py4JJavaError) as error:
         text = error.java_exception.toString() if isinstance(error, Py4JJavaError) else str(error)
         if found := _UNREADABLE.search(text):
-            again = "if it is damaged, remove it, and the same `victor clean` command makes its pages again"
+            again = "a damaged file of OUT/pages can be removed: `victor clean` makes its pages again"
             raise OutputError(f"{found[1]}: can't be read; {again}") from error
         reason = getattr(error, "strerror", None) or next(iter(text.splitlines()), type(error).__name__)
         kind = SpaceError if DISK_FULL.search(text) else OutputError

@@ -216,6 +216,8 @@ def finish(files: Files, run: Mapping[str, Any]) -> None:
         is_known = all(before.get(name) == run[name] for name in ("n_waves", "n_rows", "statuses"))
         files.write(REPORT, report.html(before if is_known else run).encode())  # it may be that of `stop`
         if not is_known:
+            files.remove(DUPLICATES)  # those of earlier rows
+            files.remove(DEDUP)
             files.write(RUN, dumped(run))  # its hash names the run in tables that it was exported to
 
 
