@@ -223,6 +223,27 @@ def test_a_heading_directly_in_a_list_stays_a_heading(source: str, expected: lis
     assert md(source).split("\n") == expected
 
 
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [
+        ("<div>Late boat</div><div>Heron sails at six</div>", "Late boat Heron sails at six"),
+        ("Late boat<p>Heron sails at six", "Late boat Heron sails at six"),
+        ("<i>Late boat</i><div><b>Heron</b> sails</div>", "*Late boat* **Heron** sails"),
+        ("<a href=http://a.b/b>Late boat</a><div>Heron</div>", "[Late boat](http://a.b/b) Heron"),
+        ("<div>Late<b>r</b></div><div>boat</div><span>s</span>", "Late**r** boat s"),
+        ("<img src=http://a.b/p.jpg>Late boat", "![](http://a.b/p.jpg)Late boat"),
+    ],
+)
+def test_the_words_of_two_paragraphs_of_a_heading_do_not_run_together(heading: str, expected: str) -> None:
+    assert md(f"<p>At the pier.</p><h2>{heading}</h2><p>Fog.") == f"At the pier.\n\n## {expected}\n\nFog."
+
+
+def test_html_and_tei_separate_the_paragraphs_of_a_heading() -> None:
+    page = document("<h2><div>Late boat</div><div>Heron sails</div></h2><p>Fog.")
+    assert "<h2>Late boat Heron sails</h2>" in page.render("html")
+    assert "<head>Late boat Heron sails</head>" in page.render("tei")
+
+
 @pytest.mark.parametrize("size", [40, 440])
 @pytest.mark.parametrize("link", ["", "<a href=/boat>"])
 def test_an_image_of_a_figure_is_shown_with_its_caption_short_or_long_linked_or_not(

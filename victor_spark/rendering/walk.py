@@ -763,30 +763,25 @@ class Walk:
         self.inlines[self.level] = cython.cast(cython.int, self._put(op, a, 0))
         self.level += 1
 
-    def _paragraph(self, number: cython.int) -> cython.bint:
-        """Begins a paragraph for text of this number unless it is open; returns whether it did."""
-        if self.line >= 0 and (number == self.number or self.in_heading):
-            return False
-        self._begin_line(at.P, 0)
-        self.number = number
-        return True
-
     def _before(self, b: cython.int) -> cython.void:
-        """Adds the break or space between the text so far and block `b`, or begins a new paragraph."""
+        """Adds the break or space before block `b` (a heading is one line), or begins a new paragraph."""
         if self.is_bare and self._is_broken(self.start[b]):
             self._end_line()
         self.is_bare = False
         self.line_end = self.block_end[b]
-        if not self._paragraph(self.paragraph[b]) and self.n > self.line + 1 and self.last != b:
+        number = self.paragraph[b]
+        if self.line < 0 or (number != self.number and not self.in_heading):
+            self._begin_line(at.P, 0)
+        elif self.n > self.line + 1 and self.last != b:
             breaks: cython.bint = self.n_split_br[b] != 0
             if not breaks and self.white_space[b] and b and self.listing[b] == self.listing[b - 1]:
                 for i in range(self.gap_ends[b - 1], self.gap_ends[b]):
                     breaks = breaks or self.gaps[i] == ord("\n")
             if breaks and not self.in_heading:
                 self._put(at.BR, 0, 0)
-            elif self.space_before[b] or breaks or not self._follows(b):
+            elif self.space_before[b] or breaks or self.number not in (-1, number) or not self._follows(b):
                 self._put(at.SPACE, 0, 0)
-        self.last = b
+        self.number, self.last = number, b
 
     def _follows(self, b: cython.int) -> cython.bint:
         """Whether block `b` directly follows the last block shown: no white space, only left-out blocks."""
@@ -898,6 +893,7 @@ class Walk:
             if self.depth < _MAX_DEPTH and op != at.TABLE and op != at.ROW:
                 self.heading = cython.cast(cython.int, row)
                 self._begin_line(at.HEADING, kind - at.KIND_H1 + 1)
+                self.number = -1
                 self._push(self.stop[row], at.HEADING, self.line, self.serial)
         elif at.KIND_A <= kind <= at.KIND_SUB:
             self._add_inline(row)
@@ -1085,8 +1081,8 @@ class Walk:
                 if follows and spaced:
                     self.last = first
                 return
-        self._end_line()
-        self._paragraph(self.paragraph[first] if first < self.n_blocks else -1)
+        self._begin_line(at.P, 0)
+        self.number = self.paragraph[first] if first < self.n_blocks else -1
         self.line_end = begin
         self.is_bare = True
 
