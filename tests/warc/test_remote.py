@@ -191,7 +191,7 @@ def test_a_server_that_answers_as_none_should_costs_its_own_shard(
     answer = ODD[name] if name in ODD else hostile.PLAIN[name][0]
     with hostile.hostile({f"{name}?sig=hunter2": answer}) as server:
         shard = Shard(f"{server.base}/{name}?sig=hunter2", None, "warc")
-        ((known, _),) = inputs.checked([shard])
+        ((known, problem),) = inputs.checked([shard])
     assert known.path == shard.path
-    assert "hunter2" not in (one.problem or "")
+    assert "hunter2" not in (problem or "")
     assert "hunter2" not in caplog.text
