@@ -562,6 +562,7 @@ def test_code_has_its_language_and_white_space_without_numbers_and_buttons() -> 
             "```\nlet x = 1\nf(x)\n```",
         ),
         ("<p>Call <code><i class=hover-info>f: Nat</i>f</code> once.", "Call `f` once."),
+        ("<h2>Colour: <i class=hover-info>Dune</i></h2><p>f()</p>", "## Colour: *Dune*\n\nf()"),
         (
             "<pre><span class=gp>$ </span>ls\n<span class=go>a</span>\n<span class=c># b</span></pre>",
             "```\n$ ls\na\n# b\n```",

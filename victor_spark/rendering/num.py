@@ -14,7 +14,7 @@ KINDS: Final = tuple(
 )
 """Kinds of elements, by their tags; those up to `input` have no end tag, except `other`."""
 KIND: Final = {name: place for place, name in enumerate(KINDS)}
-MARKS: Final = tuple("math callout title code block anchor hidden notes picture notice side".split())
+MARKS: Final = tuple("math callout title code block anchor hidden notes picture notice side hover".split())
 """Marks of an element by words of class, role and id: bits."""
 
 

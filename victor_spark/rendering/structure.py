@@ -54,12 +54,13 @@ _WORDS: Final = {
     "block": "block ,code-block ,hljs ",
     "anchor": "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
     "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ,top-link ",
-    "hidden": "hover-info ,tooltiptext ,mw-editsection ,mw-cite-backlink ,jp-inputprompt ,jp-outputprompt ,"
+    "hidden": "tooltiptext ,mw-editsection ,mw-cite-backlink ,jp-inputprompt ,jp-outputprompt ,"
     "input_prompt ,output_prompt ,line-numbers-wrapper ,viewcode-link ,twoslash-popup-container ",
     "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
     "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
     "side": "rightside ,hideme ,margin-toggle ",  # links of rustdoc and Tufte; blocks so named are columns
     "notice": "note ,tip ,important ,warning ,caution ,danger ",
+    "hover": "hover-info ",  # hidden in code, as of Lean; shops name what is shown so
 }
 """Marks by words of class, role and id; a word with a space after it must be the whole name."""
 

@@ -38,7 +38,9 @@ _TABLE_RATIO = cython.declare(cython.double, 1.0 / 3.0)  # in a data table, or a
 _APART_RATIO = cython.declare(cython.double, 0.9)  # around an image that no kept block is beside
 _ENDS_RATIO = cython.declare(cython.double, 0.75)  # in a paragraph whose ends are completed, too
 _BULLETS = "•·◦▪●○■‣⁃"
-_NOT_VISITED = cython.declare(cython.int, at.MARK_BLOCK | at.MARK_NOTES | at.MARK_PICTURE | at.MARK_SIDE)
+_NOT_VISITED = cython.declare(
+    cython.int, at.MARK_BLOCK | at.MARK_NOTES | at.MARK_PICTURE | at.MARK_SIDE | at.MARK_HOVER
+)
 
 
 @cython.final
@@ -294,6 +296,11 @@ class Walk:
         kind = self.kind[row]
         if found & at.MARK_SIDE and (kind == at.KIND_A or kind == at.KIND_OTHER or kind == at.KIND_SUMMARY):
             found |= at.MARK_HIDDEN  # not a column of the page
+        up = row
+        for _ in range(_CLIMB if found & at.MARK_HOVER else 0):
+            up = max(self.parent[up], 0)
+            if self.kind[up] == at.KIND_CODE or self.kind[up] == at.KIND_PRE:
+                found |= at.MARK_HIDDEN
         self.known_marks[row] = found
         return found
 
