@@ -221,7 +221,7 @@ def _without_employer(page: Statements, name: str) -> str:
 def _named_authors(page: Statements) -> Candidates[tuple[str, ...]]:
     for where, texts in _stated_authors(page):
         names = author_names.authors(texts) or author_names.authors(texts, handles=page.is_thread)
-        if page.states_thread and where.startswith("json-ld"):  # names of users, exactly as they are
+        if page.is_linked_thread and where.startswith("json-ld"):  # names of users, exactly as they are
             names = tuple(text for text in dict.fromkeys(texts) if author_names.authors([text], handles=True))
         yield where, names[: author_names.MAX_AUTHORS]
     users = (evidence.USER,) if page.states_thread else ()

@@ -105,9 +105,13 @@ class Statements:
         answers = [one.start for one in self.evidence.marked.get(ITEM, ()) if one.mark == "itemprop=author"]
         users = [one.start for one, _ in self.elements(USER, MAX_VALUE)] if len(answers) > 1 else []
         answered = len(users) > len(answers) and users[0] < answers[0]
+        return answered or self.is_linked_thread or (bool(answers) and self.evidence.holds(_THREAD))
+
+    @cached_property
+    def is_linked_thread(self) -> bool:
+        """Whether JSON-LD states a thread."""
         kinds = {kind for types, _ in self._things for kind in types}
-        is_stated = "FAQPage" not in kinds and not _THREADS.isdisjoint(kinds)
-        return answered or is_stated or (bool(answers) and self.evidence.holds(_THREAD))
+        return "FAQPage" not in kinds and not _THREADS.isdisjoint(kinds)
 
     def is_introduced(self, one: Marked) -> bool:
         """Whether the word `by` stands before an element."""
