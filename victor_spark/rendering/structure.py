@@ -80,7 +80,8 @@ _NAMES_OF_TABLES: Final = _NAMES_OF_ROLES[:3]
 NAMES_OF_TEXT: Final = np.concatenate([_NAMES_OF_ROLES, NAMES_OF_READERS])
 """Those that plain text depends on."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
-_NOT_IN_ITEMS: Final = np.array([KIND[name] for name in "h1 h2 h3 h4 h5 h6 img table".split()])
+_NOT_IN_ITEMS: Final = np.isin(num.KINDS, "h1 h2 h3 h4 h5 h6 img table".split())
+"""By kind: elements that a list item by its role does not hold."""
 _MOST_OF_TOOL_BAR: Final = 40
 """The most elements of a listing before those of its code."""
 _NUMBER_OF_ITEM: Final = re.compile(r"\(?(?:(\d{1,3})|[a-zA-Z]|[ivxIVX]{1,4})[.)]")
@@ -158,7 +159,7 @@ class Structure:
     def _find_roles(self, rows: list[int]) -> None:
         """Gives elements the kinds that their roles state; a list item holds no headings, images, tables."""
         s = self.s
-        barred = np.flatnonzero(np.isin(s.kind, _NOT_IN_ITEMS))
+        barred = np.flatnonzero(_NOT_IN_ITEMS[s.kind])
         has_roles = has_word(*views(self.blocks.name_words, _NAMES_OF_ROLES))
         for row in rows:
             tag = self.tag(row)
