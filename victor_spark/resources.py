@@ -26,10 +26,15 @@ def directory(kind: str) -> Path:
     raise ConfigurationError(f"no {kind}/ folder in {' or '.join(map(str, homes))}")
 
 
+def draft_name(name: str) -> str:
+    """A hidden name beside a file until it is whole, which no other writer chooses."""
+    return f".{name}.{uuid4().hex[:12]}"
+
+
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
     """A temporary path, which is renamed to `path` when the body ends, and removed if the body fails."""
-    draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}")  # no other writer chooses it
+    draft = path.with_name(draft_name(path.name))
     try:
         yield draft
         draft.replace(path)

@@ -112,7 +112,7 @@ class SiteFiles:
                 with reading(self._kind, path):
                     place = metadata.schema.names.index(column)
                     found = metadata.row_group(number).column(place).statistics
-                    if found is None or not found.has_min_max:  # Parquet stores none for very long names
+                    if found is None or not found.has_min_max:  # none are stored for very long names
                         values = self._read(path, number, self._kind.schema)[column]
                         found = SimpleNamespace(**pc.min_max(values).as_py())
                     least, most = found.min, found.max

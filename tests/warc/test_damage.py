@@ -192,7 +192,7 @@ def test_a_member_that_is_no_record_is_damage(reading: Reading) -> None:
 def test_a_cut_member_that_takes_the_next_ones_for_its_own_content_costs_only_itself(
     reading: Reading,
 ) -> None:
-    """A stored block of deflate ends where its length says, whatever stands there."""
+    """The length of a stored block of deflate decides where it ends, not the bytes in it or after it."""
     long = making.warc(making.http(making.page(1, n_words=9_000)), number=1)
     parts = [gzip.compress(long, compresslevel=0)[:2_000], *making.members(RECORDS[2:4], "gzip")]
     records = reading(b"".join(parts))

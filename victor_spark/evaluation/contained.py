@@ -86,9 +86,8 @@ class _Child(Generic[T, R]):
             try:
                 broken = self.connection.recv()
             except (EOFError, OSError):
-                raise RuntimeError(
-                    f"a child process ended with {self._ending()} before it was ready"
-                ) from None
+                problem = f"a child process ended with {self._ending()} before it was ready"
+                raise RuntimeError(problem) from None
             if broken is not None:
                 raise broken
             self._is_ready = True

@@ -61,8 +61,7 @@ def introduced(lines: Iterable[str], language: str = "") -> Iterable[tuple[str, 
         if (label := _label().search(line, 0, last_colon + 1)) is not None:  # of several values in the line
             line = label[1] + _NEXT_LABEL.sub("", line[label.end() :])  # noqa: PLW2901
         begin = _introduction().match(f"{line} ") or _AFTER_DATE.match(line)
-        rest = (line[begin.end() :] or after) if begin is not None else ""
-        rest = _NEXT_LABEL.sub("", rest)
+        rest = _NEXT_LABEL.sub("", line[begin.end() :] or after) if begin is not None else ""
         if begin is None or begin[0].strip().casefold() in of_prose:
             continue
         if rest[:1].isalnum() and rest[0] == rest[0].title() and len(rest) <= _LONGEST_NAME:

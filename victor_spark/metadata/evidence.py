@@ -30,7 +30,7 @@ _ABOVE: Final = 500
 _MAX_BELOW: Final = 1_200
 """The most bytes below and above a heading that are searched for a byline and a date; characters below it."""
 _MAX_HEADINGS: Final = 6
-MAX_LINKS: Final = 50
+_MAX_LICENSES: Final = 50  # the most links that may state a license
 _MAX_MARK: Final = 300  # the most characters of an element's attributes that are read as its mark
 _MAX_NAME: Final = 32  # the most characters of an element's name that are read
 
@@ -201,7 +201,7 @@ class Evidence:
     def licenses(self) -> set[str]:
         """The address of the links with rel=license outside figures; no address, if they lead to several."""
         found = set()
-        for match in islice(_MAY_BE_LICENSE.finditer(self._markup), MAX_LINKS):
+        for match in islice(_MAY_BE_LICENSE.finditer(self._markup), _MAX_LICENSES):
             before = self._markup[max(match.start() - _BELOW, 0) : match.start()]
             in_figure = before.rfind(b"<figure") > before.rfind(b"</figure")
             attributes = self._attributes(*match.span())

@@ -1,7 +1,7 @@
 """Features of `victor-2008`, those of the paper (Victor, section 3.2).
 
-A feature is one number per block. Its bin edges and offsets stand in conf/features/victor-2008.toml and
-travel inside the model. Most are features of `victor-2`, too, and are computed with these. The others are
+A feature is one number per block. Its bin edges and offsets are in conf/features/victor-2008.toml and
+are stored with the model. Most are features of `victor-2`, too, and are computed with these. The others are
 those of language and of regular expressions:
 
 regexp.url, regexp.date and regexp.time are lists of regular expressions: the value of a block is the number

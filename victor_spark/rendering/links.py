@@ -42,9 +42,10 @@ class Links:
     @cached_property
     def _base(self) -> str:
         """The address that relative ones are relative to; "" where the page's is unknown or too long."""
-        found, base = _BASE.search(self._source_with("base")[:100_000]), self._url
-        with suppress(ValueError):  # an invalid base is ignored, as in browsers
-            base = urljoin(base, unescape(found[1].decode("utf-8", "replace"))) if found else base
+        base = self._url
+        if found := _BASE.search(self._source_with("base")[:100_000]):
+            with suppress(ValueError):  # an invalid base is ignored, as in browsers
+                base = urljoin(base, unescape(found[1].decode("utf-8", "replace")))
         return base if len(base.partition("?")[0]) <= _LONGEST_BASE else ""
 
     @cached_property
@@ -117,7 +118,7 @@ _THINNEST: Final = 6
 """Pixels: images with smaller sides, or with a thinner one and no text, are icons, lines and spacers."""
 _SIZE: Final = re.compile(r"\s*(\d{1,6})(?:\.\d*)?(?:px|\s*$)")
 _CANDIDATE: Final = re.compile(r"([^\s,]\S*+)(?:(?<!,)\s++(?:(\d++(?:\.\d*+)?)[wxh])?+([^,]*+))?+")
-"""An image of a `srcset`: its address with the commas after it, its size, and what else is said about it."""
+"""A candidate of a `srcset`: its address and the commas after it, its width or density, other descriptors."""
 _SOURCE_SET: Final = re.compile(r"""<source\s[^<>]*?srcset\s*=\s*["']([^"']*)""", re.IGNORECASE)
 
 
@@ -146,8 +147,8 @@ def image(page: "Structure", row: int) -> tuple[str, str] | None:
         lazy = next((address for address in stated_lazily if address.strip()), "")
         lazy = lazy or next((best for name in _SETS if (best := _of_set(unescape(found.get(name, ""))))), "")
         if not lazy and kind_around == KIND["picture"]:
-            number = int(page.pictures.searchsorted(around))
-            lazy = "".join(page.links.pictures[number : number + 1])
+            number, largest = int(page.pictures.searchsorted(around)), page.links.pictures
+            lazy = largest[number] if number < len(largest) else ""
         written = lazy or written
     address = page.links.address(written) if written else None
     if address is None:

@@ -41,9 +41,8 @@ def _spans(blocks: Blocks, html: str) -> list[Span] | None:
     """The spans of the parts; None if all of the page is needed."""
     anything = np.ones(len(blocks), dtype=bool)
     hidden = [(start, end) for *_, start, end in shown.hidden_elements(blocks, anything, html)]
-    if not all(end for _, end in hidden) or (
-        has(blocks, "sup") and any(shown.powers(blocks, anything, html))
-    ):
+    has_powers = has(blocks, "sup") and any(shown.powers(blocks, anything, html))
+    if has_powers or not all(end for _, end in hidden):
         return None
     spans = [(start, html.find(">", end) + 1) for start, end in hidden]
     spans += [*shown.unselectable(blocks, html), *shown.names_of_readers(blocks, html)]

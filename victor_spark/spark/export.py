@@ -81,8 +81,9 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
 
     def commit(sizes: Mapping[str, int], n_pages: int) -> None:
         last = {_CARD: card(export, n_pages).encode()} if request.to == "parquet" else {}
-        for name in () if is_local(destination) else sizes:
-            files.move(f"{draft}/{name}", name)
+        if not is_local(destination):
+            for name in sizes:
+                files.move(f"{draft}/{name}", name)
         for name, content in {**last, "_SUCCESS": finished}.items():
             files.write(f"{draft}/{name}" if is_local(destination) else name, content)
         if is_local(destination):

@@ -22,7 +22,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from victor_spark.errors import InputError, OutputError, SpaceError
-from victor_spark.resources import replaced
+from victor_spark.resources import draft_name, replaced
 from victor_spark.spark.lock import Lock
 from victor_spark.spark.session import session
 from victor_spark.warc import remote_files
@@ -207,8 +207,7 @@ class HadoopFiles:
         """Writes a file; an object store shows it only when it is whole, HDFS after the rename."""
         path = draft = self._path(name)
         if not self._stores_objects:
-            hidden = f".{path.getName()}.{uuid4().hex[:12]}"
-            draft = self._jvm.org.apache.hadoop.fs.Path(path.getParent(), hidden)
+            draft = self._jvm.org.apache.hadoop.fs.Path(path.getParent(), draft_name(path.getName()))
         try:
             with closing(self._system.create(draft, True)) as stream, _reading(content) as source:
                 shutil.copyfileobj(source, stream)

@@ -69,7 +69,7 @@ def finished_run(
     """
     if not _begun(files, config, options, f"{FIRST_PASS}/{CONFIG}"):
         return None
-    is_removed = stored_in != MANIFEST and files.read(stored_in) is None  # a user may remove this list
+    is_removed = stored_in != MANIFEST and files.read(stored_in) is None  # users may delete this file
     if not is_removed and (changed := plan.changed(_stored_shards(files, stored_in), shards)):
         more = f" and {len(changed) - 1} more" if changed[1:] else ""
         begun = f"changed since {address(files)} was begun: choose another --output"

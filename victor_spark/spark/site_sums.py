@@ -243,10 +243,8 @@ def _write_sites(sources: Sequence[str], target: str, spark: SparkSession) -> No
             rows = rows.select(*SUMS.names, *(f"best.{name}" for name in EXAMPLE.names))
             rows = rows.repartitionByRange(*KEYED).sortWithinPartitions(*KEYED)
             stated = {table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: next(iter(groupings))}
-            rows = rows.withMetadata(KEYED[0], stated)
-            rows.write.options(**{"compression": "zstd", "parquet.block.size": str(_ROW_GROUP)}).parquet(
-                draft
-            )
+            options = {"compression": "zstd", "parquet.block.size": str(_ROW_GROUP)}
+            rows.withMetadata(KEYED[0], stated).write.options(**options).parquet(draft)
     of_sites = spark.read.parquet(waves.literal(folder)).where(f"key = {OF_SITE}")
     counts = of_sites.agg(sf.count(SITE), sf.sum("n_pages")).collect()[0]
     log(f"{many(counts[0], 'site')} of {many(counts[1] or 0, 'page')} written to {target}")

@@ -103,7 +103,8 @@ class _Pages(NamedTuple):
 
 def _read(texts: Sequence[str], tokeniser: Tokeniser, mutable: Patterns) -> _Pages:
     vocabulary, n_patterns = Vocabulary(), len(mutable.names)
-    first_matches, ids, edges = list[int](), [], []
+    first_matches: list[int] = []
+    ids, edges = [], []
     for text in texts:
         found = spans(text, tokeniser)
         numbers, new = vocabulary.number(found)

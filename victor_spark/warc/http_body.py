@@ -12,7 +12,7 @@ _CHUNK_HEAD = re.compile(rb"[ \t]*0*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]{0,4096}
 _MAX_DECLARED: Final = 4
 _MAX_UNDECLARED: Final = 3  # layers of gzip or zstd that no header announces
 _MAGICS: Final = {GZIP_MAGIC: "gzip", ZSTD_MAGIC: "zstd"}
-"""First bytes of a body → its encoding, whatever the headers declare."""
+"""First bytes of a body → its encoding, which takes precedence over the declared one."""
 
 
 class Body(NamedTuple):

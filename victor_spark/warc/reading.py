@@ -140,7 +140,7 @@ def _syntax(source: Source, shard: Shard) -> Syntax:
         if kind in SYNTAXES:
             source.compression = compression_of(head)
             return SYNTAXES[kind]
-    if (syntax := boundaries.syntax_within(source)) is None:  # it begins with other bytes
+    if (syntax := boundaries.syntax_within(source)) is None:  # other bytes precede the first record
         raise ShardError(f"{shard.filename}: ends at byte {source.size}, and holds no WARC or ARC record")
     return syntax
 
