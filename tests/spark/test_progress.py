@@ -18,6 +18,12 @@ from victor_spark.spark import progress
 from victor_spark.spark.progress import Tally, described
 
 
+@pytest.fixture(autouse=True)
+def _no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No bar is drawn before a test; the next test of another module removes none that one of these drew."""
+    monkeypatch.setattr(logs, "_DRAWN", [])
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.2, "0 s"), (48, "48 s"), (60, "1:00"), (185.4, "3:05"), (8049, "2:14:09")]
 )
