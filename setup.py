@@ -75,6 +75,16 @@ cdef extern from *:  # numbers that are too large for an enum; the text in quote
 
 {arrays}
 
+cdef extern from *:
+    '''
+    #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+    #define VICTOR_VECTORISED __attribute__((target_clones("avx2", "default"))) void
+    #else
+    #define VICTOR_VECTORISED void
+    #endif
+    '''
+    ctypedef void Vectorised "VICTOR_VECTORISED"
+
 cdef inline int check() except -1:
     from {module} import compiled_with
     compiled_with(DIGEST)

@@ -75,6 +75,9 @@ ARRAYS: Final = {f"{name}s": f"const {item}[::1]" for name, item in _ITEMS.items
 
 globals().update(NUMBERS, **dict.fromkeys(ARRAYS, memoryview))
 
+Vectorised: Final = None
+"""What a function without a result returns that is compiled twice: for all processors, and for AVX2."""
+
 
 def check() -> None:
     """Uncompiled, a kernel has these numbers; compiled, it calls `compiled_with` (see setup.py)."""

@@ -247,7 +247,7 @@ NUMBERS: Final = parser.named(
 )
 globals().update(NUMBERS, **dict.fromkeys(parser.ARRAYS, memoryview))
 
-check, hashed, place = parser.check, parser.hashed, parser.place
+check, hashed, place, Vectorised = parser.check, parser.hashed, parser.place, parser.Vectorised
 compiled_with = partial(parser.compiled_with, numbers=NUMBERS)
 
 

@@ -252,9 +252,9 @@ _NUMBER_WITH_STYLE: Final = re.compile(r'<span style="([^"]*)">\s*\d+\s*</span>'
 
 def names_of_readers(blocks: Blocks, html: str) -> Iterator[tuple[int, int]]:
     """Where each name begins and ends that may be one of NAMES_OF_READERS; none if no element has one."""
-    is_there = has_word(*views(blocks.name_words, NAMES_OF_READERS))
-    for name in ("visuallyhidden", "screen-reader-") if is_there else ():
-        yield from ((at, at + len(name)) for at in occurrences(html, name))
+    for row, name in enumerate(("visuallyhidden", "screen-reader-")):
+        if has_word(*views(blocks.name_words, NAMES_OF_READERS[row : row + 1])):
+            yield from ((at, at + len(name)) for at in occurrences(html, name))
 
 
 def hidden_elements(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[int, int, int, int]]:
