@@ -1,7 +1,7 @@
 """Annotated pages in every format that `victor evaluate` reads, page by page.
 
 - JSON lines, `<set>.jsonl` or `<set>.jsonl.xz`: one annotated page a line (a file, or a directory of them);
-- CleanEval's folders: a folder of gold texts, one file a page, and the folder of their pages (or of texts
+- CleanEval's folders: a folder of gold texts, one file per page, and the folder of their pages (or of texts
   that were already cleaned), matched by the part of the file names before the first dot;
 - snippets: a .json file of URL → {"file": …, "with": […], "without": […]}, and the folder of its pages.
 """
@@ -57,7 +57,7 @@ def usable(page: GoldPage) -> bool:
 
 
 def marked(page: GoldPage) -> str | None:
-    """The gold with CleanEval's markers: as annotated, or every line of the gold text a paragraph."""
+    """The gold with CleanEval's markers: as annotated, or with every line of the gold text as a paragraph."""
     if page.gold_markup and cleaneval.is_marked(page.gold_markup):
         return page.gold_markup
     return None if page.gold is None else cleaneval.from_text(page.gold)

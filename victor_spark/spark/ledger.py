@@ -208,7 +208,7 @@ def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
 
 
 def finish(files: Files, run: Mapping[str, Any]) -> None:
-    """Declares the run complete; a run that was so before, with the same rows, keeps its run.json."""
+    """Declares the run complete; if it was complete before, with the same rows, its run.json stays."""
     with output_errors(files.location):
         files.remove(STOPPED)
         files.write(f"{PAGES}/_SUCCESS", b"")
