@@ -177,7 +177,7 @@ class SparkOptions:
         None, "--partitions N", "tasks per wave; each writes a file (default: by the input)", positive
     )
     wave_bytes: int | None = setting(
-        None, "--wave-bytes SIZE", "input of a wave (written together), such as 500M", n_bytes
+        None, "--wave-bytes SIZE", "input of a wave, such as 500M (default: 1G per core, or 2G)", n_bytes
     )
     split_bytes: int | None = setting(
         None, "--split-bytes SIZE", "input per task, such as 64M (default: by the input)", n_bytes

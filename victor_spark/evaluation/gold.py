@@ -269,7 +269,7 @@ def _cleaneval_source(folder: Path, pages: Path | None) -> Source:
     if not keys:
         names = [_examples([path.name for path in each.values()]) for each in (gold_files, page_files)]
         shown = f"(gold: {names[0]}; pages: {names[1]})"
-        raise InputError(f"no gold text in {folder} has a page of its name in {pages} {shown}")
+        raise InputError(f"no gold text in {folder} has a page with the same name in {pages} {shown}")
     files = [(key, gold_files[key], page_files.get(key)) for key in keys]
     return folder.name, partial(_cleaneval, folder.name, files)
 
