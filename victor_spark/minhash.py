@@ -1,8 +1,7 @@
 """MinHash (Broder 1997): similar sets share buckets; sketches estimate the similarity of a pair.
 
 A set is an array of hashes, of the shingles of a text or of other numbers. A shingle is a run of words; in
-scripts without spaces, each character is a word. A text with fewer words is one shingle; a text without words
-has none.
+scripts without spaces, each character is a word. A shorter text is one shingle; one without words has none.
 """
 
 from typing import Final
