@@ -146,7 +146,7 @@ def _page(row: Any, set_name: str) -> GoldPage:
 
 
 def fingerprint(pages: Iterable[GoldPage]) -> str:
-    """A hash of the pages' ids, html and gold, whatever their order."""
+    """A hash of the pages' ids, html and gold, which does not depend on their order."""
     rows = (json.dumps([page.set, page.id, page.html, page.gold]) for page in pages)
     hashes = sorted(hashlib.sha256(row.encode()).hexdigest() for row in rows)
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()

@@ -64,7 +64,7 @@ def finished_run(
 ) -> dict[str, Any] | None:
     """The run.json of a complete run of the same command; None if it is not complete, or pages are gone.
 
-    `stored_in`: the manifest that has the shards as they were.
+    `stored_in`: the name of the manifest, which has the shards as the earlier run found them.
     Raises OutputError with the differences if OUT is of a different command or of shards that changed.
     """
     if not _begun(files, config, options, f"{FIRST_PASS}/{CONFIG}"):
