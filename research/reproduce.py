@@ -1,8 +1,8 @@
 """Computes Tables 5, 6 and 7 of Lejeune and Zhu (2018) again and writes them beside the published figures.
 
-`python -m research.reproduce --output docs/evaluation.md`. What stands between the
-markers `<!-- begin: NAME -->` and `<!-- end: NAME -->` is computed anew, the rest of the file is left
-alone; a file that isn't there is written. The annotated pages are $VICTOR_DATA or ../shared/data.
+`python -m research.reproduce --output docs/evaluation.md` replaces the text between the markers
+`<!-- begin: NAME -->` and `<!-- end: NAME -->`, and keeps the rest of the file. A missing file is written.
+The annotated pages are $VICTOR_DATA or ../shared/data.
 """
 
 import argparse

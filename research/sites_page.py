@@ -16,10 +16,10 @@ WORST = "sites-worst.toml"
 READ = "sites-raw.toml"
 """Written by hand: what was seen when pages of the sites without annotation were read."""
 
-INTRODUCTION = """# Decided by site: measurements
+INTRODUCTION = """# Decisions by site: measurements
 
 What the other pages of a site contribute to each page (`--by-site`), measured on annotated pages.
-[running.md](running.md#decided-by-site) explains how to use it.
+[running.md](running.md#decisions-by-site) explains how to use it.
 
 This document is made by `python -m research.sites page --output docs/sites.md` from results that
 `python -m research.sites measure --data DATA --models M` stores (minutes of CPU time; the help of the

@@ -241,8 +241,8 @@ def _noted(notes: tuple[str, ...]) -> list[tuple[bool, np.dtype[Any], list[str]]
 
 
 def first_from(starts: Int32, place: int) -> int:
-    """The index of the first of sorted places from `place` on; for a Python int, numpy would convert all."""
-    return int(starts.searchsorted(starts.dtype.type(place)))
+    """The index of the first of the sorted `starts` that is at least `place`."""
+    return int(starts.searchsorted(starts.dtype.type(place)))  # for a Python int, numpy would convert all
 
 
 def unite(starts: Int32, ends: Int32, near: int = 0) -> Int32:

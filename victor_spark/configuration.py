@@ -127,8 +127,8 @@ def sections(file: str, kinds: Mapping[str, type]) -> Mapping[str, Mapping[str, 
 def merged(built_in: T, configured: Mapping[str, Any], given: Mapping[str, Any], file: str = "") -> T:
     """The dataclass `built_in` with `configured` values, and over these the `given` ones of its fields.
 
-    What is given as None, or for no field, is left out. `file`: the name of the configured values' file in
-    conf/, for the error of a value in it.
+    A given value that is None, or that belongs to no field, is ignored. `file`: the name of the file of the
+    configured values in conf/, for the error of a value in it.
     """
     try:
         found = dataclasses.replace(built_in, **configured)  # type: ignore[type-var]

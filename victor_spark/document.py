@@ -28,7 +28,7 @@ FORMS: Final = ("text", "cleaneval", "markdown", "html", "json", "tei")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One text block as users see it; start and end are offsets into `Document.html`, `role` one of ROLES."""
+    """A text block of a `Document`: `start` and `end` are offsets into its `html`, `role` is one of ROLES."""
 
     start: int
     end: int
@@ -181,8 +181,8 @@ class Document:
     ) -> str:
         """The kept text in one of FORMS; raises ValueError for any other form.
 
-        Markdown, HTML and TEI can leave out `links` (not their text), `images` and `emphasis`. Markdown has
-        the kept heading that repeats the page's title only with `title`.
+        Markdown, HTML and TEI can leave out `links` (not their text), `images` and `emphasis`. Markdown
+        omits the kept heading that repeats the page's title, unless `title` is true.
         """
         if form not in FORMS:
             raise ValueError(f"unknown format {form!r}: choose from {', '.join(FORMS)}")
@@ -205,7 +205,7 @@ class Document:
 
 @lru_cache(maxsize=1 << 14)
 def _letters(run: str) -> str:
-    """A text after NFKD and case folding: all of its ASCII; of the rest, letters, marks and digits."""
+    """A text after NFKD and case folding: all ASCII characters, and other letters, marks and digits."""
     points = code_points(unicodedata.normalize("NFKD", run).casefold())
     kinds = properties()[points] & num.CLASS_MASK
     return text_of(points[(kinds == num.LETTER) | (kinds == num.DIGIT) | (points < _ASCII)])

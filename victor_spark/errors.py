@@ -95,7 +95,7 @@ class OutputError(VictorError):
 
 
 class SpaceError(OutputError):
-    """A disk is full, or a quota reached: with more space, the same command does the rest."""
+    """A disk is full, or a quota is reached: when there is space, the same command continues."""
 
     exit_code = EXIT_INCOMPLETE
 

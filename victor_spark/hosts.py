@@ -28,7 +28,7 @@ def host_name(url: str | None) -> str | None:
 
 @lru_cache(maxsize=1 << 16)
 def registered_domain(host: str | None) -> str | None:
-    """The registered domain of a host name (a port is ignored); None for addresses and bare suffixes.
+    """The registered domain of a host name (a port is ignored); None for IP addresses and bare suffixes.
 
     Follows the public suffix list with its private part: alice.blogspot.com is a registered domain. Where the
     list has no rule for the top-level domain, the result is the last two labels (the list's default rule).

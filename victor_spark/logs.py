@@ -76,7 +76,7 @@ def on_terminal() -> bool:
 
 
 def bar(share: float, line: str, end: str = "") -> None:
-    """Draws a bar and a line on a terminal, in place of those before: one row, as longer lines would stay."""
+    """Draws a bar and a line over those before, in one row of the terminal: more could not be erased."""
     _DRAWN[:] = [] if end else [_ERASE]
     room = shutil.get_terminal_size().columns - 1
     width = max(min(_BAR_WIDTH, room - len(f"[] {line}")), 0)

@@ -1,8 +1,7 @@
 """MinHash (Broder 1997): similar sets share buckets; sketches estimate the similarity of a pair.
 
-A set is an array of hashes, of the shingles of a text or of other numbers. A shingle is a run of words: of
-characters in scripts without spaces, where a character is a word. A text with fewer words is one shingle; a
-text without words has none.
+A set is an array of hashes, of the shingles of a text or of other numbers. A shingle is a run of words; in
+scripts without spaces, each character is a word. A shorter text is one shingle; one without words has none.
 """
 
 from typing import Final
@@ -45,7 +44,7 @@ def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def rows_of_band(threshold: float) -> int:
-    """The most hashes in a band with which `_LEAST_RECALL` of the pairs at the threshold share a bucket."""
+    """The most hashes per band with which `_LEAST_RECALL` of the pairs at the threshold share a bucket."""
     recalls = {n: 1 - (1 - threshold**n) ** (_N_HASHES // n) for n in range(1, _N_HASHES + 1)}
     return max((n for n, recall in recalls.items() if recall >= _LEAST_RECALL), default=1)
 

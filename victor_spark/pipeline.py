@@ -106,8 +106,8 @@ def cleaning(
 ) -> Callable[[Record], Document]:
     """The function that cleans one record; the document of a page that fails has a status other than ok.
 
-    `lap` is called at the end of each stage: canonical, segment, language, decide, render. `write` gives the
-    text of kept blocks; another function than `plain_text` may give a part that tells the status.
+    `lap` is called at the end of each stage: canonical, segment, language, decide, render. `write` makes the
+    text of the kept blocks; if only the status is needed, it may make less of it (`telling_text`).
     """
     cleaner, templates_of = load(settings.cleaner, models), _templates(settings, models)
     if settings.sites:
@@ -127,7 +127,7 @@ def cleaning(
         return _decided(scored, settings, templates, lap, write, status, reason)
 
     def stated(document: Document, page: Page, facts: PageFacts) -> Document:
-        """The document of the text in the page's JSON-LD, where there is one and it is ok."""
+        """The document of the text in the page's JSON-LD if that has a text that is ok, else `document`."""
         html = None if facts.markup is None else body(facts.markup(), page.url, page.title)
         if html is None:
             return document
@@ -155,7 +155,7 @@ def cleaning(
 
 
 def telling_text(blocks: Blocks, kept: Bool, html: str) -> str:
-    """A part of the text that tells the status: long blocks, which are always shown; without them, all.
+    """Enough of the text to find the status: the long blocks, which are always shown; without them, all text.
 
     Not for pages with templates, which cut letters out of blocks.
     """
@@ -243,7 +243,7 @@ def deciding(settings: Settings, models: Mapping[str, bytes], lap: Lap) -> Calla
 
 
 def _templates(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Page], SiteTemplates | None]:
-    """The templates for a page; opened for the first with an address, and so by the process that cleans."""
+    """Gives a page's templates; the process that cleans opens them at its first page with an address."""
     opened = cache(lambda: SiteTemplates(fspath(settings.templates or ""), models.get(TEMPLATES)))
     return lambda page: opened() if settings.templates and page.url else None
 
@@ -257,7 +257,7 @@ def _decided(
     status: str | None,
     reason: str | None,
 ) -> Document:
-    """The document of a page; with a `status`, of a page that no cleaner got."""
+    """The document of a page; `status` is given if the page was dropped before any cleaner."""
     page, scores = scored.page, scored.scores
     kept, headline = _kept(page, scores, settings) if scored.kept is None else (scored.kept, scores.headline)
     if headline is not scores.headline:

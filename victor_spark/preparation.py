@@ -88,7 +88,7 @@ def _markup(markup: bytes, misreadings: tuple[Misreading, ...]) -> bytes:
 def prepare_text(
     source: bytes, identify: PageIdentifier, url: str | None = None, http_charset: str | None = None
 ) -> tuple[Page, PageFacts]:
-    """A plain text as a page without a title, one block a line."""
+    """A plain text as a page without a title, one block per line."""
     text, found = charset.decode(source, http_charset)
     lines = (line.strip() for line in text.translate(_ESCAPES).splitlines())
     paragraphs = "".join(f"<p>{line}</p>\n" for line in lines if line)

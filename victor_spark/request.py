@@ -46,7 +46,7 @@ REMOTE_SECONDS: Final = 30.0
 class RowOptions:
     """The columns on request, and the files of the rows.
 
-    `partition_by`: a column whose values become folders; `target_file_size`: bytes, None is a file a task.
+    `partition_by`: a column whose values become folders; `target_file_size`: bytes; None: one file per task.
     """
 
     blocks: bool = setting(
@@ -79,7 +79,7 @@ class RowOptions:
 
     @property
     def file_bytes(self) -> int | None:
-        """The size that files should have; None: a file a task, whatever its size."""
+        """The size that files should have; None: one file per task, of any size."""
         return self.target_file_size or (FILE_BYTES if self.partition_by else None)
 
     @property
@@ -92,9 +92,9 @@ class RowOptions:
 class Limits:
     """The limits of a page, which are enforced only in a child process (`sandbox`).
 
-    `page_seconds` is CPU time, with as much again for every megabyte of the page. No annotated page takes a
-    hundredth of the default (bench/deadline.py), so most pages that reach it would never end. Reading a
-    record, html or not, has the same limit, by the bytes of the shard that are read for it.
+    `page_seconds` is CPU time; each megabyte of the page adds as much again. Every annotated page takes less
+    than a hundredth of the default (bench/deadline.py), so most pages that reach it would never end. Reading
+    a record, html or not, has the same limit, by the bytes of the shard that are read for it.
     `page_memory` is address space beyond what the process had before its first page.
     """
 
@@ -177,7 +177,7 @@ class SparkOptions:
         None, "--partitions N", "tasks per wave; each writes a file (default: by the input)", positive
     )
     wave_bytes: int | None = setting(
-        None, "--wave-bytes SIZE", "input of a wave (written together), such as 500M", n_bytes
+        None, "--wave-bytes SIZE", "input of a wave, such as 500M (default: 1G per core, or 2G)", n_bytes
     )
     split_bytes: int | None = setting(
         None, "--split-bytes SIZE", "input per task, such as 64M (default: by the input)", n_bytes

@@ -27,7 +27,7 @@ def directory(kind: str) -> Path:
 
 
 def draft_name(name: str) -> str:
-    """A hidden name beside a file until it is whole, which no other writer chooses."""
+    """A hidden name for a file that is not yet whole; no other writer chooses the same name."""
     return f".{name}.{uuid4().hex[:12]}"
 
 

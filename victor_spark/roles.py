@@ -155,8 +155,8 @@ _ARTICLE, _POST = map(GROUPS.index, GROUPS_OF_HEADLINE[:2])
 def _title(blocks: Blocks, title: str | None) -> tuple[Bool, bool]:
     """The blocks of the heading that is the page's title, and whether `title` names it; else the only h1.
 
-    It is the longest that stands in `title` as whole words and is at least half of it, or of its part between
-    separators. A heading that ends `title` and is less than half of it is the name of the site.
+    This heading is the longest that stands in `title` as whole words and is at least half of `title`, or of a
+    part between separators. A heading that ends `title` and is less than half of it is the name of the site.
     """
     of_page = " ".join((title or "").casefold().split())[:_MAX_TITLE]
     parts = _SEPARATOR.split(of_page)

@@ -24,9 +24,9 @@ class Settings:
 
     `threshold`: keep a block when P(other) is below it; None: the cleaner's own decision. `prefer`:
     "precision" or "recall" instead of their balance, for cleaners that give probabilities. `fail_below`:
-    a page with a lower expected F1 is dropped. `max_list_share`: so is a page if a higher share of its text
-    is a list of links, such as teasers. `without` and `including`: roles of blocks to drop and to keep, on
-    top of the cleaner's decision. `model`: a model directory instead of the cleaner's own. `languages`: ISO
+    a page with a lower expected F1 is dropped. `max_list_share`: a page is dropped if a higher share of its
+    text is a list of links, such as teasers. `without` and `including`: roles of blocks to drop and to keep,
+    whatever the cleaner decides. `model`: a model directory instead of the cleaner's own. `languages`: ISO
     codes of the pages to keep, empty for all. `lid_model`: a fastText file that identifies languages instead
     of our profiles. `templates`: a table of templates. `sites`: a table of sites.
 
@@ -45,12 +45,12 @@ class Settings:
         None, "--fail-below F1", "pages with a lower expected F1 get the status empty", probability
     )
     max_list_share: float | None = setting(
-        None, "--max-list-share P", "drop pages if more of their text is a list of links", probability
+        None, "--max-list-share P", "drop pages of which a higher share is a list of links", probability
     )
     without: Names = setting(
         (), "--without ROLE,ROLE", "drop blocks with these roles (docs/structure.md)", names
     )
-    including: Names = setting((), "--with ROLE,ROLE", "keep blocks of these roles, such as title", names)
+    including: Names = setting((), "--with ROLE,ROLE", "keep blocks with these roles, such as title", names)
     model: StrPath | None = setting(
         None, "--model DIR", "use this trained model instead of the cleaner's own"
     )
@@ -97,7 +97,7 @@ class Settings:
 
 
 def _tuple(given: object) -> object:
-    """Names in a text or in an iterable as a tuple; of other values a list."""
+    """The names in a text or an iterable as a tuple; a list of the values if one of them is no text."""
     if isinstance(given, str):
         return names(given)
     found = [*given] if isinstance(given, Iterable) else [given]

@@ -83,7 +83,7 @@ class SiteFiles:
             raise TableError(f"{location}: its rows are not sorted by site, or are of two tables")
 
     def _opened(self, path: str) -> tuple[int, str]:
-        """Checks a file; its size, and a hash of its end, where the footer has statistics of columns."""
+        """Checks a file; returns its size, and a hash of its footer, which has statistics of the columns."""
         kind = self._kind
         with reading(kind, path), storage.open_file(path) as file:
             found = pq.ParquetFile(file)
@@ -106,7 +106,7 @@ class SiteFiles:
         return size, footer
 
     def bounds(self, column: str) -> Iterator[tuple[str, str, str, int]]:
-        """The least and the largest value of a column of strings in each row group, its path and number."""
+        """For each row group: the least and the largest value of a column of strings, its path and number."""
         for path, metadata in self._metadata.items():
             for number in range(metadata.num_row_groups):
                 with reading(self._kind, path):

@@ -128,9 +128,9 @@ _OFFSETS: Final = ("start", "end", "text_start", "text_end", "gap_ends")
 _LARGE: Final = (*_OFFSETS, *(name for name in ROWS if "content" in COLUMNS[name].notes))
 _SMALL: Final = ("paragraph", *(name for name in ROWS if name not in ("paragraph", *_LARGE)))
 _COUNTS: Final = ((_OFFSETS, _LARGE), (("paragraph",), _SMALL))
-"""Groups of counts, which are packed in as few bytes as the largest of the group needs.
+"""Groups of columns of counts: each group is packed in as few bytes per count as its largest count needs.
 
-The first of each group rise from block to block and are packed as differences.
+Of a group, the first columns rise from block to block: these are packed as differences.
 """
 _OF_WIDTH: Final = {1: np.uint8, 2: np.uint16, 4: np.int32}
 _OTHERS: Final = sorted(_TYPES.keys() - {*_LARGE, *_SMALL}, key=lambda name: (-_TYPES[name].itemsize, name))

@@ -124,7 +124,7 @@ def test_tables_that_overlap_name_a_record_once(folder: Path) -> None:
 def test_a_file_named_whole_and_by_its_records_is_refused(folder: Path, whole_first: bool) -> None:
     write_parquet(folder / "t.parquet", rows(("deep/other.warc.gz", 5)))
     inputs = [str(folder / "deep" / "other.warc.gz"), str(folder / "t.parquet")]
-    with pytest.raises(InputError, match="an input as a whole file, and by a table of its records"):
+    with pytest.raises(InputError, match="is an input twice: as a file, and in a table of records"):
         resolve(inputs if whole_first else inputs[::-1])
 
 

@@ -296,7 +296,7 @@ def test_lists_that_hold_nothing_or_each_other_are_named(tmp_path: Path) -> None
     (tmp_path / "list.txt").write_text("# nothing yet\n\n")
     assert message(tmp_path / "list.txt") == f"{tmp_path}/list.txt: a list without any path"
     (tmp_path / "list.txt").write_text("list.txt\n")
-    assert "more than 8 deep" in message(tmp_path / "list.txt")
+    assert "more than 8 levels deep" in message(tmp_path / "list.txt")
 
 
 def test_a_damaged_list_is_named(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ With --format
 
 examples:
   victor annotate export --store annotations.sqlite --output annotations.jsonl
-  victor annotate export --store annotations.sqlite --format cleaneval --output gold/
+  victor annotate export --store annotations.sqlite --format cleaneval --output cleaneval/
   victor annotate export --store annotations.sqlite --format html --output labelled/
   victor evaluate --gold annotations.jsonl --cleaner victor --output report
 """

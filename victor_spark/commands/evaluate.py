@@ -1,7 +1,7 @@
 """Measures cleaners on annotated pages, with confidence intervals and a report of their errors.
 
 --gold takes one of
-  .jsonl(.xz) files of annotated pages, or directories of them
+  .jsonl(.xz) files, or directories of them; each line is a page with id, html, gold (docs/evaluation.md)
   a folder of CleanEval gold texts, with the folder of their html in --pages, or of cleaned texts in --cleaned
   a .json of snippets, with --pages
 DIR gets results.json, results.csv and report.html. A page on which a cleaner fails counts as empty.
@@ -28,7 +28,7 @@ from victor_spark.evaluation import evaluate, gold, measuring, report
 from victor_spark.logs import log
 
 OPTIONS: Final = (
-    option("--gold PATH...", "annotated pages, see above", required=True),
+    option("--gold PATH...", "annotated pages, in one of the forms above", required=True),
     option("--pages FOLDER", "html files of the gold texts or snippets, matched by name"),
     option("--cleaner NAME...", "see `victor cleaners`; a+b is a cascade: b cleans the output of a"),
     option("--model DIR", "a model of `victor train`, for the cleaner victor or the one in --cleaner"),

@@ -60,4 +60,4 @@ def list_languages(arguments: argparse.Namespace) -> int:
 
 
 CLEANERS: Final = Command(CLEANERS_HELP, (), list_cleaners)
-LANGUAGES: Final = Command(LANGUAGES_HELP, (switch("--json", "one JSON object a line"),), list_languages)
+LANGUAGES: Final = Command(LANGUAGES_HELP, (switch("--json", "one JSON object per line"),), list_languages)

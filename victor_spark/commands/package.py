@@ -54,7 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         sizes[ZIP] = packing.pack_zip(folder / ZIP)
         (folder / JOB).write_text(_JOB, encoding="utf-8")
     except PackageNotFoundError as error:
-        raise UsageError(f"{error.name} is not installed here: install it, or name other --extras") from error
+        wanted = f"pip install 'victor-spark[{','.join(['executors', *arguments.extras])}]'"
+        raise UsageError(f"{error.name} is not installed here: {wanted}, or name other --extras") from error
     except FileExistsError as error:
         raise OutputError(f"{folder} is a file; --output is a directory") from error
     except (OSError, shutil.Error) as error:

@@ -27,7 +27,7 @@ from victor_spark.errors import EXIT_BUDGET, EXIT_DONE, BudgetError, UsageError
 from victor_spark.logs import clock, log, many, size
 
 OPTIONS: Final = (
-    option("INPUT...", "what to clean", dest="inputs"),
+    option("INPUT...", "archives or pages to clean", dest="inputs"),
     option("--output OUT", "check that `victor clean` could write there; nothing is written"),
     *ALL,
     Group(

@@ -202,7 +202,7 @@ def _site(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> Iterator
 
     first = rows[0]
     of_site = f"{len(rows)} templates in the view {first['view']}, from {first['n_pages']} pages"
-    yield f"{first['site']}: {of_site}; cut-off: {first['cut_off']} pages (short lines: a fifth of them)"
+    yield f"{first['site']}: {of_site}; cut-off: {first['cut_off']} pages (short lines: a fifth of all pages)"
     shown = rows[: arguments.limit or None]
     for number, row in enumerate(shown, 1):
         vanished = f", vanished after {row['last_seen']:%Y-%m-%d}" if row["vanished"] else ""

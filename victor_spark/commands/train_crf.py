@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class Recipe(NamedTuple):
-    """How a model is made of labelled pages, and what cross-validation makes of a fold's."""
+    """How a model is trained from labelled pages, and how the cleaners of a fold are, in cross-validation."""
 
     options: TrainingOptions
     table: FeatureTable

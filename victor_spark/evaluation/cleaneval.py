@@ -44,7 +44,7 @@ def from_text(text: str) -> str:
 
 
 def to_text(marked: str) -> str:
-    """The text of marked text: one line a segment."""
+    """The text of marked text: one line per segment."""
     return "\n".join(" ".join(segment.words) for segment in segments(marked) if segment.words)
 
 
@@ -127,7 +127,7 @@ def matching_blocks(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
 
 
 def _found(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
-    """The kernel's blocks in no order, a column a block: rows num.FOUND."""
+    """The kernel's blocks in any order, one column per block: rows num.FOUND."""
     left, right, n_symbols = _symbols(a, b)
     few, many = sorted((len(left), len(right)))
     found = np.empty((len(num.FOUND), few), np.int32)

@@ -47,7 +47,7 @@ class PageResult:
 
 
 Results: TypeAlias = dict[str, list[PageResult]]
-"""Name of the cleaner → a result a page, in the order of the pages."""
+"""Name of the cleaner → one result per page, in the order of the pages."""
 FoldResults: TypeAlias = dict[int, dict[str, PageResult]]
 """Row of a page → name of the cleaner → its result."""
 
@@ -206,7 +206,7 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def write_out_of_fold(path: Path, pages: Sequence[LabelledPage], results: Sequence[PageResult]) -> None:
-    """Writes one JSON object a page, gzipped: numbers and ids, no text; the same results make the same bytes.
+    """Writes one JSON object per page, gzipped: numbers and ids, no text. Equal results give equal bytes.
 
     With them, figures over any group of pages can be computed without training again. `decided` is the
     cleaner's output, `unrejected` the output if a low expected F1 drops no page.

@@ -34,7 +34,7 @@ GROUPINGS: Final[Mapping[str, Callable[[Measurement], str]]] = {
 """How pages are grouped → the group of a page."""
 
 Table: TypeAlias = dict[str, list[Measurement]]
-"""Name of the cleaner → a measurement a page, every cleaner's in the same order of pages."""
+"""Name of the cleaner → one measurement per page; the order of pages is the same for all cleaners."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ def _grouped(
 
 
 def _columns(tables: Sequence[Sequence[Measurement]], measured: Sequence[str]) -> Float64:
-    """F1 with a row a page, and a column a measure of each of the tables, one table after the other."""
+    """F1: one row per page; for each table, one after the other, one column per measure."""
     columns = [[f1(page, name) for page in pages] for pages in tables for name in measured]
     return np.array(columns).reshape(len(columns), len(tables[0])).T
 

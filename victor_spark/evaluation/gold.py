@@ -1,7 +1,7 @@
 """Annotated pages in every format that `victor evaluate` reads, page by page.
 
 - JSON lines, `<set>.jsonl` or `<set>.jsonl.xz`: one annotated page a line (a file, or a directory of them);
-- CleanEval's folders: a folder of gold texts, one file a page, and the folder of their pages (or of texts
+- CleanEval's folders: a folder of gold texts, one file per page, and the folder of their pages (or of texts
   that were already cleaned), matched by the part of the file names before the first dot;
 - snippets: a .json file of URL → {"file": …, "with": […], "without": […]}, and the folder of its pages.
 """
@@ -57,7 +57,7 @@ def usable(page: GoldPage) -> bool:
 
 
 def marked(page: GoldPage) -> str | None:
-    """The gold with CleanEval's markers: as annotated, or every line of the gold text a paragraph."""
+    """The gold with CleanEval's markers: as annotated, or with every line of the gold text as a paragraph."""
     if page.gold_markup and cleaneval.is_marked(page.gold_markup):
         return page.gold_markup
     return None if page.gold is None else cleaneval.from_text(page.gold)
@@ -146,7 +146,7 @@ def _page(row: Any, set_name: str) -> GoldPage:
 
 
 def fingerprint(pages: Iterable[GoldPage]) -> str:
-    """A hash of the pages' ids, html and gold, whatever their order."""
+    """A hash of the pages' ids, html and gold, which does not depend on their order."""
     rows = (json.dumps([page.set, page.id, page.html, page.gold]) for page in pages)
     hashes = sorted(hashlib.sha256(row.encode()).hexdigest() for row in rows)
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
@@ -269,7 +269,7 @@ def _cleaneval_source(folder: Path, pages: Path | None) -> Source:
     if not keys:
         names = [_examples([path.name for path in each.values()]) for each in (gold_files, page_files)]
         shown = f"(gold: {names[0]}; pages: {names[1]})"
-        raise InputError(f"no gold text in {folder} has a page of its name in {pages} {shown}")
+        raise InputError(f"no gold text in {folder} has a page with the same name in {pages} {shown}")
     files = [(key, gold_files[key], page_files.get(key)) for key in keys]
     return folder.name, partial(_cleaneval, folder.name, files)
 

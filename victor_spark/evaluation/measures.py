@@ -142,7 +142,7 @@ def threshold_curve(p_other: Float64, annotated: UInt8) -> ThresholdCurve:
 class Reliability:
     """How often blocks of a stated P(content) are content, by ranges of it; `error` is the mean distance.
 
-    Arrays have a row a range: the mean P(content) stated, the share that is content, and the blocks there.
+    Arrays have a row per range: the mean P(content) stated, the share that is content, and the blocks there.
     The error is weighted by blocks (expected calibration error; Naeini et al. 2015).
     """
 
@@ -198,7 +198,7 @@ def interval(values: Sequence[float], sites: Sequence[str]) -> Interval:
 
 
 def intervals(values: Float64, sites: Sequence[str]) -> tuple[Float64, Float64]:
-    """The lower and upper bound of every column's mean; NaN marks pages that a column has no value of."""
+    """The lower and upper bound of every column's mean; NaN marks pages for which a column has no value."""
     sums, counts = _by_site(values, sites)
     random, n = np.random.default_rng(_SEED), len(sums)
     drawn = (random.multinomial(n, np.full(n, 1 / n), size=n_draws) for n_draws in _batches(n))
@@ -212,7 +212,7 @@ def intervals(values: Float64, sites: Sequence[str]) -> tuple[Float64, Float64]:
 
 
 def differences(first: Float64, second: Float64, sites: Sequence[str]) -> list[Difference]:
-    """Column by column: first − second over the pages that both have values of."""
+    """Column by column: first − second, over the pages for which both have values."""
     values = first - second
     sums, counts = _by_site(values, sites)
     means = _ratio(sums.sum(axis=0), counts.sum(axis=0))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def curves(curves: Mapping[str, ThresholdCurve], *, title: str) -> "Figure":
-    """Precision and recall by threshold of P(other), as Victor's Figure 2: one pair of lines a name."""
+    """Precision and recall by threshold of P(other), as Victor's Figure 2: one pair of lines per name."""
     figure, axes = figure_of(7, 4.5, title)
     for name, curve in curves.items():
         (line,) = axes.plot(curve.thresholds, curve.precision, label=f"{name}: precision")
@@ -36,7 +36,7 @@ def reliability(drawn: Reliability, *, title: str) -> "Figure":
 
 
 def bars(bars: Mapping[str, Mapping[str, Interval]], *, title: str, measure: str) -> "Figure":
-    """One group of bars a set, one bar a cleaner, with the bootstrap intervals: bars[cleaner][set]."""
+    """One group of bars per set, one bar per cleaner, with bootstrap intervals: bars[cleaner][set]."""
     sets = sorted({name for intervals in bars.values() for name in intervals})
     figure, axes = figure_of(max(6.0, 1.1 * len(sets)), 4.5, title)
     width = 0.8 / max(len(bars), 1)

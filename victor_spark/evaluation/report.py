@@ -134,12 +134,12 @@ def _best(figures: Mapping[str, Any], measure: str) -> float:
 
 
 def _speed(figures: Mapping[str, Any]) -> str:
-    """Pages a second of processor time."""
+    """Pages per second of processor time."""
     return f"{figures['pages_per_second']:.1f}" if figures["pages_per_second"] else "–"
 
 
 def _bars(grouped: Mapping[str, Mapping[str, Any]], grouping: str, measure: str) -> str:
-    """The largest groups, a bar a cleaner."""
+    """The largest groups, with one bar per cleaner."""
     largest = sorted(grouped, key=lambda name: -next(iter(grouped[name].values()))["n_pages"])[:_MAX_GROUPS]
     bars: dict[str, dict[str, Interval]] = {}
     for name in largest:

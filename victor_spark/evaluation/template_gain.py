@@ -142,7 +142,7 @@ def losses(found: Sequence[SiteGain], cleaner: str) -> dict[str, float]:
 
 
 def lines(found: Sequence[SiteGain], cleaner: str) -> Iterator[str]:
-    """The figures for a terminal: precision, recall and F1 of each way, a line a site."""
+    """The figures for a terminal: precision, recall and F1 of each way, one line per site."""
     names = list(found[0].qualities)
 
     def cells(qualities: Mapping[str, Quality]) -> Iterator[str]:

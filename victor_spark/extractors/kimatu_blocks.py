@@ -221,7 +221,7 @@ def detect(found: Elements, near: int) -> KimatuBlocks:
 
 
 def content_relevance(blocks: KimatuBlocks, constants: Constants) -> Float64:
-    """The linear combination of the four ratios, a row a block.
+    """The linear combination of the four ratios, one row per block.
 
     Lengths are in words. An average length ratio is 1 at most, since the longest average it is
     divided by has a maximum; the ratios that are subtracted are 1 at most too.

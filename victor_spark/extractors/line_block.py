@@ -60,7 +60,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Equations (1) to (3), a row a line-block: text-to-tag and anchor-text-to-text ratio, title density."""
+    """Equations (1) to (3), one row each: text-to-tag and anchor-text-to-text ratio, title density."""
 
     ttr: Float64
     attr: Float64

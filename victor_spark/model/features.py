@@ -28,7 +28,7 @@ from victor_spark.model.weights import FEATURES, Weights
 from victor_spark.resources import directory
 
 Strip: TypeAlias = Callable[[int, int], Float32]
-"""Gives the values of the features of the blocks from one to before another."""
+"""Gives the features of a range of blocks: from the first argument to the second, which is excluded."""
 Guess: TypeAlias = Callable[[Float32], Float32]
 """Gives each block's log-odds of content from the values of the other features."""
 

@@ -93,7 +93,7 @@ class Layout:
     """One page as paragraphs and elements.
 
     `words`, `linked` and `of_block` (n_blocks): the words of each block, whether it is in a link, and its
-    paragraph; `places` and `sums`, a column a paragraph, rows num.PLACES and num.SUMS; `last_inside`
+    paragraph; `places` and `sums`: one column per paragraph, rows num.PLACES and num.SUMS; `last_inside`
     (n_elements): the last element inside each.
     """
 

@@ -2,8 +2,8 @@
 
 conf/words.toml sorts common words of class, id, role and itemprop into groups; sites use thousands more. A
 logistic regression over the words of all ancestors gives each word a weight (`Names`), and sums of weights
-along the way to the root are features. Words are known by their hashes, as the scan leaves them; that an
-element is hidden counts as a word of it.
+along the way to the root are features. Words are identified by the hashes that the scan stores. A hidden
+element has one word more, which says so.
 
 Pages of one kind and time are written with the same elements, and those who label a collection of pages agree
 on what is content: titles, captions, comments. So the elements of a page's source predict what counts as its

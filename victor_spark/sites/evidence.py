@@ -1,6 +1,6 @@
 """The sums over the pages of a site, and the evidence that they give for the blocks of each page.
 
-Every page contributes one row a key: its layouts (the ancestors of a block, with their classes) and those of
+Every page has a row for each key: its layouts (the ancestors of a block, with their classes) and those of
 its texts (the letters of a block, in its layout: links to an article don't repeat its headline) that may be
 content. Rows of equal key are added up over the site's pages. The sums are integers, so that the order of the
 pages changes no bit. The evidence for a block is what is left when the page's own rows are subtracted.

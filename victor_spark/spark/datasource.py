@@ -49,7 +49,7 @@ _OPTIONS: Final = sorted({*_READING, "path", "paths", "baseurl", "splitbytes"})
 
 
 class WarcDataSource(DataSource):
-    """The format "warc". Spark pickles it: it holds options alone, and nothing that was opened."""
+    """The format "warc". Spark pickles it, so it holds options only and no open file."""
 
     @classmethod
     def name(cls) -> str:
@@ -66,7 +66,7 @@ class WarcDataSource(DataSource):
 
 
 class WarcReader(DataSourceReader):
-    """Reads records as Arrow batches. It pickles, as it holds names, options and no file."""
+    """Reads records as Arrow batches. It can be pickled: it holds names and options, but no open file."""
 
     def __init__(self, names: Sequence[str], options: Mapping[str, str]) -> None:
         if wrong := next((name for name in names if name not in tables.RECORDS.names), None):
@@ -99,7 +99,7 @@ class WarcReader(DataSourceReader):
         return [InputPartition(tuple(map(plan.shard, rows))) for rows in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The records of a partition; a shard that can't be read (on) is a row with its reason."""
+        """The records of a partition, and a row with the reason for a shard that can't be read to its end."""
 
         def row(record: Record) -> Row:
             return record_row(record, status=record.status or "ok", reason=record.reason)

@@ -54,14 +54,14 @@ BETWEEN: Final = 5
 """Bytes on disk between the passes, for each byte of the pages table."""
 
 SHUFFLED: Final = 2800
-"""Bytes a page that the sums of sites are on their way between tasks."""
+"""Bytes per page of the sums of sites that are sent between tasks."""
 
 
 @dataclass
 class Sample:
     """The result of cleaning `n_bytes` of the crawl: counts, CPU `seconds`, Parquet bytes `n_output`.
 
-    `failed_shards` has the reasons of those of `shards` that couldn't be read (on). `weight` is the part of
+    `failed_shards` has the reasons of the `shards` that couldn't be read to the end. `weight` is the part of
     the plan's scale that was sampled, `rates` weight and pages of each range, `n_resident` the peak memory.
     """
 
@@ -148,7 +148,7 @@ def _count(found: Sample, shards: Iterable[Shard], batches: Iterable[pa.RecordBa
 
 
 def ranges(planned: Plan) -> Iterator[list[Shard]]:
-    """N_RANGES ranges of about RANGE_BYTES, evenly distributed, or all of fewer; neighbours come late."""
+    """N_RANGES ranges of about RANGE_BYTES (or all, if fewer), evenly spread; the first are far apart."""
     known = planned.shards.filter(planned.shards["n_bytes"].is_valid())
     fine = plan.plan(known, n_cores=1, split_bytes=RANGE_BYTES, wave_bytes=RANGE_BYTES)
     n_ranges = -(-int(fine.begins[-1]) // RANGE_BYTES)
@@ -212,7 +212,7 @@ def estimate(
 
 
 def check(budget: Budget, found: Mapping[str, Any], sampled: Sample, shards: plan.Manifest) -> None:
-    """Raises BudgetError if, by the sample, the run will: shards fail in proportion to those sampled."""
+    """Raises BudgetError if the run will exceed its budget when it fails as often as the sample did."""
     share, n_missing = len(sampled.failed_shards) / max(len(sampled.shards), 1), len(shards.missing)
     n_failed = n_missing + round(share * (len(shards) - n_missing))
     problems = {reason: reason for reason in (*sampled.failed_shards.values(), *shards.problems)}

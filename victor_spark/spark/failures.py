@@ -25,7 +25,7 @@ _KILLED: Final = re.compile(r"killed by YARN for exceeding \w+ memory limits\. (
 def disk_errors(location: str, again: str = "the same command resumes") -> Iterator[None]:
     """Turns errors of disks and stores, damaged files, and containers that YARN killed into one line.
 
-    `again`: what to do after the cause is mended.
+    `again`: what the user must do after the cause is removed.
     """
     try:
         yield

@@ -133,7 +133,7 @@ class LocalFiles:
             with tempfile.TemporaryFile(dir=folder) as file:
                 file.write(b"0")
         except FileNotFoundError as error:  # as in /proc
-            raise OSError("this filesystem takes no files") from error
+            raise OSError("this filesystem does not accept files") from error
 
 
 class HadoopFiles:

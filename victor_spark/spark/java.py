@@ -120,7 +120,7 @@ def _usable(java: str) -> bool:
 
 
 def _launcher(java: str) -> Path:
-    """A folder whose bin/java is `java` without the flag; made once a user."""
+    """A folder whose bin/java is `java` without the flag; made once per user."""
     text = _LAUNCHER.format(java=shlex.quote(java))
     name = f"{_PREFIX}{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     try:

@@ -64,7 +64,7 @@ def finished_run(
 ) -> dict[str, Any] | None:
     """The run.json of a complete run of the same command; None if it is not complete, or pages are gone.
 
-    `stored_in`: the manifest that has the shards as they were.
+    `stored_in`: the name of the manifest, which has the shards as the earlier run found them.
     Raises OutputError with the differences if OUT is of a different command or of shards that changed.
     """
     if not _begun(files, config, options, f"{FIRST_PASS}/{CONFIG}"):
@@ -208,7 +208,7 @@ def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
 
 
 def finish(files: Files, run: Mapping[str, Any]) -> None:
-    """Declares the run complete; a run that was so before, with the same rows, keeps its run.json."""
+    """Declares the run complete; if it was complete before, with the same rows, its run.json stays."""
     with output_errors(files.location):
         files.remove(STOPPED)
         files.write(f"{PAGES}/_SUCCESS", b"")

@@ -41,7 +41,7 @@ class Lock:
         self._keeper = threading.Thread(target=self._keep, daemon=True)
 
     def acquire(self) -> bool:
-        """Holds the output, a lease by a thread of its own from now on; False if another run does."""
+        """Takes the lock; a thread then renews a lease. False if another run holds the lock."""
         if self._folder is not None:
             self._folder.mkdir(exist_ok=True)
             (self._folder / "_run").mkdir(exist_ok=True)

@@ -169,7 +169,7 @@ WAVE_BYTES_PER_CORE: Final = 1 << 30
 MOST_WAVES: Final = 10_000
 TASK_BYTES: Final = 256 << 20
 TASKS_PER_CORE: Final = 4
-"""A wave has this many tasks a core, or more if they would be longer than TASK_BYTES."""
+"""A wave has this many tasks per core, or more if they would be longer than TASK_BYTES."""
 
 _SMALLEST: Final = 1 << 12  # bytes that opening an empty file counts as
 _UNKNOWN: Final = 64 << 20
@@ -223,7 +223,7 @@ def waves(plan: Plan) -> Iterator[int]:
 
 
 def n_splits(plan: Plan) -> Iterator[tuple[int, int]]:
-    """The same with how many splits each has."""
+    """The numbers of the waves, as `waves` gives them, each with its number of splits."""
     for wave in range(-(-int(plan.begins[-1]) // plan.wave_bytes)):
         if n := len(_within(plan, wave)[1]):
             yield wave, n
@@ -245,7 +245,7 @@ def splits(plan: Plan, wave: int) -> pa.Table:
 
 
 def _within(plan: Plan, wave: int) -> tuple[pa.Table, Int64, Int64, Int64]:
-    """The pieces that begin within a wave: shards, and rows of them, numbers, and how many of each."""
+    """The splits that begin within a wave: shards; per split its shard's row, its number, of how many."""
     first, last = wave * plan.wave_bytes, (wave + 1) * plan.wave_bytes
     low = max(int(np.searchsorted(plan.begins, first, "right")) - 1, 0)
     high = int(np.searchsorted(plan.begins[:-1], last, "left"))

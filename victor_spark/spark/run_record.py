@@ -46,8 +46,8 @@ _COUNTED: Final = ("status", "reason", "warc_filename", "warc_record_offset", "l
 class Counts:
     """Counts of rows. A row without a record's offset stands for a shard that was not read to its end.
 
-    `failed_shards` gives the reason, by shard. Of pages that are ok: `languages`; `sites`, the `N_SITES`
-    hosts with most of them (of several waves or tasks together: those that were near the top in one);
+    `failed_shards` gives the reason, by shard. Of pages that are ok, counted are `languages`; `sites`, the
+    `N_SITES` hosts with most pages (of several waves or tasks: only hosts near the top in one of them); and
     `lengths`, by the largest power of two that the text's characters reach. `n_changed_by_site`: pages of
     which `--by-site` kept or dropped other blocks.
     """

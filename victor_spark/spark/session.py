@@ -183,7 +183,7 @@ def _build(master: str | None) -> SparkSession:
 
 
 def _is_nameless() -> bool:
-    """Whether Java would not start, as it finds no address for the name of this machine."""
+    """Whether Java would not start, because it finds no address for the name of this machine."""
     if not os.environ.keys().isdisjoint(("PYSPARK_GATEWAY_PORT", "SPARK_LOCAL_IP")):
         return False
     try:
@@ -271,7 +271,7 @@ def interruptible(
 ) -> Result:
     """The result of `action`; SIGINT and SIGTERM cancel the group's jobs and raise KeyboardInterrupt.
 
-    An action that nevertheless ends well had nothing left to cancel: its result is returned.
+    If the action ends without an error in spite of the signal, its result is returned.
     The action runs in a thread of its own, so that an interrupt never hits a call into the JVM, and PySpark's
     own handler, which prints a traceback, isn't installed. The jobs are those of the job group `group` or
     with it as a tag; `stop` is set before. `patience`: seconds that the action then has to end.

@@ -63,7 +63,7 @@ def table_files(found: SiteTable) -> pa.Table:
 def gather(
     spark: SparkSession, files: Files, sizes: Mapping[str, int], group: str, earlier: SiteTable | None = None
 ) -> str:
-    """The folder, below `files`, with the sums for each of these files of scored pages; made if not whole.
+    """The folder below `files` with the sums for each of these files of scored pages; made unless whole.
 
     `earlier`: a table of sites with the sums of other crawls, which are added.
     """
@@ -105,7 +105,7 @@ def _write(spark: SparkSession, files: Files, name: str, shards: pa.Table, n_tas
 _N_PACKED: Final = 64
 _N_IN_BUCKET: Final = 1 << 18
 _BYTES_A_ROW: Final = 150
-"""Bytes of scored pages for each row of their sums, about."""
+"""About how many bytes of scored pages there are for each row of their sums."""
 
 _PACKED: Final = pa.schema([("bucket", pa.int64()), ("file", pa.int64()), ("rows", pa.binary())])
 """Rows of a file whose keys hash to the same bucket, as bytes: Java takes longer for single rows."""

@@ -96,7 +96,7 @@ def clean_partition(
 
 
 def clean_rows(shards: Iterable[Any], *, clean: Callable[[Batches], Batches]) -> Iterator[tuple[Any, ...]]:
-    """The same for `rdd.mapPartitions`: rows in, rows out, `clean`, of batches, between them."""
+    """The same for `rdd.mapPartitions`, which passes rows; `clean` takes and gives batches."""
     rows = [shard.asDict() for shard in shards]
     batches = [pa.RecordBatch.from_pylist(rows)] if rows else []
     for batch in clean(batches):
@@ -128,7 +128,7 @@ PARQUET: Final = partial(pq.ParquetWriter, compression="zstd", compression_level
 BETWEEN_PASSES: Final = partial(
     pq.ParquetWriter, compression="zstd", compression_level=1, use_dictionary=False, write_statistics=False
 )
-"""The writer of scored pages, which are read whole, once or twice: in half of the time, and no larger."""
+"""The writer of scored pages, which are read whole, once or twice: half of the time, and no larger files."""
 
 
 @dataclass(frozen=True, slots=True)

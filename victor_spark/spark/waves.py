@@ -30,7 +30,7 @@ from victor_spark.worker.rows import STAGES
 N_CLEANING: Final = 2
 _N_THREADS: Final = N_CLEANING + 2  # two more count and commit while these clean
 _SHUFFLED: Final = 2.0
-"""Bytes of a row on its way between tasks, for each byte of it in Parquet."""
+"""Bytes that Spark sends between tasks for each byte of a row in Parquet."""
 
 Cleaned = TypeVar("Cleaned")
 Committed = TypeVar("Committed")

@@ -42,7 +42,7 @@ def covered(name: str, page: Page, intervals: Int32, kept: Bool | None = None) -
 
 
 def marked(page: Page, in_template: Bool) -> Page:
-    """The page with `in_template`, and with the blocks' `template_share`: of characters but white space."""
+    """The page with `in_template` and, per block, `template_share`: of its characters without white space."""
     solid = classes(page.blocks) != WHITE
     n_all, n_covered = sums(page.blocks, solid), sums(page.blocks, solid & in_template)
     share = (n_covered / np.maximum(n_all, 1)).astype(np.float32)

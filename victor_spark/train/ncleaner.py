@@ -168,7 +168,7 @@ def _ratio(both: Float64) -> Float32:
 
 
 def _calibration(pages: Sequence[_Read], folds: Int64, n_symbols: int) -> Float64:
-    """Logistic regression of being clean on `ncleaner.features`, a row a segment.
+    """Logistic regression of being clean on `ncleaner.features`, one row per segment.
 
     Segments are weighted by characters, as in precision and recall of a text.
     """

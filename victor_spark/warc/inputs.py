@@ -88,7 +88,7 @@ class _Known:
         # A hash, because there may be millions of files.
         identity = hashlib.blake2b(real.encode("utf-8", "surrogateescape"), digest_size=16).digest()
         if identity in (self._whole if shard.records else self._offsets):
-            raise InputError(f"{shard.filename}: an input as a whole file, and by a table of its records")
+            raise InputError(f"{shard.filename}: is an input twice: as a file, and in a table of records")
         if not shard.records:
             is_new = identity not in self._whole
             self._whole.add(identity)
@@ -194,7 +194,7 @@ def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
 
 def _of_list(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     if depth >= _MAX_DEPTH:
-        raise InputError(f"{path}: lists that name lists, more than {_MAX_DEPTH} deep")
+        raise InputError(f"{path}: lists that name lists, more than {_MAX_DEPTH} levels deep")
     lines = list_entries(path)
     if not lines:
         raise InputError(f"{path}: a list without any path")

@@ -162,7 +162,7 @@ def row_batches(
     read: Callable[[Shard], Iterable[T]],
     row: Callable[[T], Row],
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of all records of some shards; a shard that can't be read (on) is a row with its reason."""
+    """The rows of all records of some shards, and one with the reason for a shard not read to its end."""
     waiting = RowBatch(schema)
     for shard in shards:
         try:
