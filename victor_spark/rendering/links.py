@@ -58,18 +58,17 @@ class Links:
         written = (written if written.isprintable() else _CONTROL.sub("", written)).strip()
         if not written or written[0] == "#":
             return None
-        if written.startswith(("https://", "http://")):
-            return written
-        if scheme := _SCHEME.match(written):
-            return written if scheme[0].lower() in _ALLOWED else None
-        is_path = written[0] == "/" and written[1:2] != "/"
-        try:
-            address = self._origin + written if is_path else urljoin(self._base, written)
-        except ValueError:  # an invalid address stays as it is
-            return written
-        if "#" in address and self._url and address.partition("#")[0] == self._url.partition("#")[0]:
+        scheme = _SCHEME.match(written)
+        if scheme and scheme[0].lower() not in _ALLOWED:
             return None
-        return address
+        if not scheme:
+            is_path = written[0] == "/" and written[1:2] != "/"
+            try:
+                written = self._origin + written if is_path else urljoin(self._base, written)
+            except ValueError:  # an invalid address stays as it is
+                return written
+        page = self._url.partition("#")[0] if "#" in written else ""
+        return None if page and written.partition("#")[0] == page else written
 
     @cached_property
     def pictures(self) -> list[str]:
