@@ -149,7 +149,7 @@ class Structure:
         walk = self._walk
         self.marks, self.tag, self.text_of, self.size = walk.marks, walk.tag, walk.text_of, walk.size
         self.after, self.cells, self.keep, self.attribute = walk.after, walk.cells, walk.keep, walk.attribute
-        self.block_text, self.keeps_marked = walk.block_text, walk.keeps_marked
+        self.block_text = walk.block_text
         elements, rows = walk.scan()
         self.s = Elements(*elements)
         if rows:
@@ -203,6 +203,7 @@ class Structure:
 
     def keep_rows(self) -> None:
         """Completes the rows of data tables of which enough is kept."""
+        self._walk.count()
         self._walk.choose_tables(False)
         self._walk.count()
 
