@@ -382,14 +382,6 @@ class Walk:
         for b in range(self.first[row], self.last_of[row]):
             self.kept[b + 1] = kept
 
-    def keeps_marked(self, mark: cython.int) -> cython.bint:
-        """Whether an element with a mark has kept text."""
-        self.count()
-        for row in range(self.n_elements):
-            if self._has_kept(row) and self.marks(row) & mark:
-                return True
-        return False
-
     def count(self) -> cython.void:
         """Fills `sums` from `kept`, without the blocks left out."""
         n_kept: cython.int = 0
@@ -867,9 +859,8 @@ class Walk:
         flags = self.flags[row]
         op = self._op()
         marks = self.marks(row)
-        if kind != at.KIND_LI and op == at.LIST:
-            if kind != at.KIND_UL and kind != at.KIND_OL:
-                self._leave_bare_items()
+        if op == at.LIST and not at.KIND_LI <= kind <= at.KIND_OL:
+            self._leave_bare_items()
             op = self._op()
         if (op == at.TABLE or op == at.ROW) and at.KIND_TR <= kind <= at.KIND_TH:
             if kind == at.KIND_TR:
@@ -996,12 +987,10 @@ class Walk:
         for i in range(self.depth - 1, self.depth - 4, -1):
             if i >= 0 and (self.frames[at.F_OP, i] == at.TABLE or self.frames[at.F_OP, i] == at.CELL):
                 return
-        listing: cython.int = -1
-        for b in range(self.first[row], self.last_of[row]):
-            if not self.left_out[b]:
-                listing = self.listing[b]
-                break
-        if listing > 0:
+        b = self.first[row]
+        while b < self.last_of[row] and self.left_out[b]:
+            b += 1
+        if b < self.last_of[row] and self.listing[b] > 0:
             value = self.page.table_of_code(row)
             if value is not None:
                 self._add_code(value)
@@ -1037,7 +1026,7 @@ class Walk:
             if kind == at.KIND_A and not has_blocks and (self.line < 0 or not self.in_heading):
                 has_blocks = self._count(row, at.KIND_H1, at.KIND_BLOCK) > 0
                 has_blocks |= self._count(row, at.KIND_FIGURE, at.KIND_FIGCAPTION) > 0
-            if has_blocks:
+            if has_blocks and (self.line < 0 or not self.in_heading):
                 if kind == at.KIND_A and self.depth < _MAX_FRAMES:
                     self._end_line()
                     self._push(self.stop[row], at.ROOT, 0, self.link)
@@ -1136,11 +1125,9 @@ class Walk:
             return False
         self.not_math = end if end > self.not_math else self.not_math
         self.n_not_math += 1
-        if kind == at.KIND_IMG:
+        has_blocks = self._count(row, at.KIND_H1, at.KIND_P) or self._count(row, at.KIND_LI, at.KIND_LI)
+        if kind == at.KIND_IMG or (kind != at.KIND_MATH and has_blocks):
             return False
-        if kind != at.KIND_MATH:
-            if self._count(row, at.KIND_H1, at.KIND_P) or self._count(row, at.KIND_LI, at.KIND_LI):
-                return False
         first, last = self.first[row], self.last_of[row]
         found = self.page.formula(row)
         if found is None:
@@ -1275,9 +1262,7 @@ def in_lines(
             among_others: cython.bint = (b > 0 and paragraph[b - 1] == paragraph[b]) or (
                 b + 1 < n and paragraph[b + 1] == paragraph[b]
             )
-            if (by_style and (in_cell or among_others)) or (
-                among_others and points[text_start[b]] == ord("[")
-            ):
+            if (by_style and in_cell) or (among_others and (by_style or points[text_start[b]] == ord("["))):
                 found.append(b)
     return found
 
