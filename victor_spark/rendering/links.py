@@ -87,11 +87,11 @@ class Links:
         return found
 
 
-_FORMULA: Final = re.compile(
+FORMULA: Final = re.compile(
     r"latex\.codecogs|/math/render/|latex\.php|mathtex|mimetex|/render_tex|mwe-math|tex2img|[?&](?:tex|latex)=|"
     r' class="[^"]*\b(?:latex|tex|math|formula)\b| alt="(?:\$[^"$]+\$"|\\[(\[]|\\begin\{)'
 )
-_MAY_BE_FORMULA: Final = re.compile(r'tex|math|formula| alt="[$\\]')
+MAY_BE_FORMULA: Final = re.compile(r'tex|math|formula| alt="[$\\]')
 _LAZY: Final = (
     "data-src", "data-lazy-src", "data-original", "data-original-src", "data-lazy", "data-url", "data-image",
     "data-hi-res-src", "data-full-src", "data-orig-file", "data-delayed-url", "data-actualsrc", "data-echo",
@@ -119,11 +119,6 @@ _SIZE: Final = re.compile(r"\s*(\d{1,6})(?:\.\d*)?(?:px|\s*$)")
 _CANDIDATE: Final = re.compile(r"([^\s,]\S*+)(?:(?<!,)\s++(?:(\d++(?:\.\d*+)?)[wxh])?+([^,]*+))?+")
 """A candidate of a `srcset`: its address and the commas after it, its width or density, other descriptors."""
 _SOURCE_SET: Final = re.compile(r"""<source\s[^<>]*?srcset\s*=\s*["']([^"']*)""", re.IGNORECASE)
-
-
-def is_formula(tag: str) -> bool:
-    """Whether an image shows a formula."""
-    return _MAY_BE_FORMULA.search(tag) is not None and _FORMULA.search(tag) is not None
 
 
 def image(page: "Structure", row: int) -> tuple[str, str] | None:

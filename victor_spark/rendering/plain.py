@@ -234,5 +234,4 @@ def paragraphs(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[str, str
 
 def cleaneval(blocks: Blocks, kept: Bool, html: str) -> str:
     """The kept paragraphs as CleanEval writes them."""
-    found = paragraphs(blocks, kept, html)
-    return "".join(f"<{tag}>{escape(text, quote=False)}\n" for tag, text in found)
+    return "".join(f"<{tag}>{escape(text, quote=False)}\n" for tag, text in paragraphs(blocks, kept, html))

@@ -267,7 +267,8 @@ class Structure:
     def formula_of_image(self, row: int) -> tuple[str, bool] | None:
         """The LaTeX of the formula that an image shows, and whether it stands by itself."""
         tag = self.tag(row)
-        if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
+        is_formula = links.MAY_BE_FORMULA.search(tag) is not None and links.FORMULA.search(tag) is not None
+        if not self.marks(row) & MARK["math"] and not is_formula:
             return None
         tex = formulas.tidy(self.attribute(row, "alt") or formulas.of_address(self.attribute(row, "src")))
         return (tex, "display" in tag) if tex else None
@@ -335,8 +336,6 @@ class Structure:
         if "span=" not in self.tag(row):
             return 1, 1
         across, down = max(self.number(row, "colspan", 1), 1), self.number(row, "rowspan", 1)
-        if down == 1:
-            return across, 1
         own = int(self.s.parent[row])
         group = int(self.s.parent[own])  # a cell ends with its row group; 0 means there
         if group not in self._rows:
