@@ -151,6 +151,21 @@ def test_invalid_addresses_do_not_change_and_places_in_the_page_are_no_links(
     assert md(source, url=url) == expected
 
 
+def test_an_empty_line_that_a_style_keeps_ends_a_paragraph() -> None:
+    lines = "High tide.\nLow tide.\n\n\nNo tide.\n\n<b>Fog\n\nand rain</b>"
+    expected = "High tide.  \nLow tide.\n\nNo tide.\n\n**Fog  \nand rain**"
+    for style in ("pre-line", "pre-wrap"):
+        assert md(f"<div style='white-space: {style}'>{lines}</div>") == expected
+        assert md(f"<h2 style='white-space: {style}'>Fog\n\nand rain</h2>") == "## Fog and rain"
+
+
+def test_a_row_of_images_is_a_row_of_its_table() -> None:
+    images = "<tr><td><td><a href=http://a.b/c><img src=http://a.b/d.jpg alt=e></a>"
+    source = f"<table><tr><th>f<th>g<tr><td>h<td>i{images}<tr><td>j<td>k</table>"
+    row = "|  | [![e](http://a.b/d.jpg)](http://a.b/c) |"
+    assert md(source) == f"| f | g |\n| --- | --- |\n| h | i |\n{row}\n| j | k |"
+
+
 def test_images_are_shown_beside_kept_text_by_their_best_address() -> None:
     tags = [
         "<img src='data:image/gif;base64,R0' data-src='/lazy.jpg' alt='a [b]'>",

@@ -121,8 +121,7 @@ def not_seen(blocks: Blocks, kept: Bool, html: str) -> list[int]:
     """Which of the kept blocks are signs of links, in players, or hidden in a line or a table."""
     hidden = (row for first, after, *_ in hidden_elements(blocks, kept, html) for row in range(first, after))
     sizes = blocks.text_end - blocks.text_start  # long ones open on a click
-    ends = (map(int, blocks.start.searchsorted(span)) for span in players(blocks, html))
-    unplayed = (row for span in ends for row in range(*span))
+    unplayed = (row for span in players(blocks, html) for row in range(*blocks.start.searchsorted(span)))
     return [*_signs(blocks, kept), *unplayed, *(row for row in hidden if sizes[row] <= LONGEST_HIDDEN)]
 
 
