@@ -21,7 +21,7 @@ ELEMENTS: Final = (
     " rb rtc rp rt svg math plaintext xmp frameset frame image pre listing selectedcontent keygen"
     " address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer"
     " header hgroup main menu nav ol search section summary ul"
-    " canvas ruby span var sub sup foreignobject desc q cite"
+    " canvas ruby span var sub sup foreignobject desc q cite audio video"
 ).split(" ")
 """The elements that the standard names, by number; 0 is any other."""
 LONGEST_NAME: Final = max(map(len, ELEMENTS))

@@ -257,8 +257,8 @@ def test_code_keeps_its_lines_and_loses_their_numbers(style: str) -> None:
 @pytest.mark.parametrize("style", [style for style in STYLES if "-wrap" not in style])
 def test_code_is_one_fenced_block_in_markdown(style: str) -> None:
     text = re.sub("```[a-z]+", "```", whole(STYLES[style]).render("markdown").replace("\xa0", " "))
-    if "white-space" in style and style != "white-space: pre":  # prose: its lines end in hard breaks
-        lines = "def first(n, x=None):  \nif n > 1:  \nreturn 7  \nreturn 2"
+    if "white-space" in style and style != "white-space: pre":  # prose: an empty line ends a paragraph
+        lines = "def first(n, x=None):  \nif n > 1:\n\nreturn 7  \nreturn 2"
         assert text == f"Here is a program:\n\n{lines}\n\nIt has 5 lines."
     else:
         assert re.sub(r" +(?=\n)", "", text) == f"Here is a program:\n\n```\n{CODE}\n```\n\nIt has 5 lines."

@@ -104,6 +104,21 @@ def test_a_heading_that_names_the_board_is_no_title(title: str, heading: str, fo
     assert page(f"<title>{title}</title>", f"<h1>{heading}</h1>").title == found
 
 
+@pytest.mark.parametrize(
+    ("title", "link", "found"),
+    [
+        ("Net Loft: Twine frays", "<a href='https://loft.example/'>Net Loft</a>", "Twine frays"),
+        ("Net Loft: Twine frays", "<span><a rel=home href=/en/>Net Loft</a></span>", "Twine frays"),
+        ("Net Loft: Twine frays", "<a href=/net-loft>Net Loft</a>", "Net Loft"),
+        ("Net Loft: Twine frays", "Net Loft", "Net Loft"),
+        ("Net Loft", "<a href=/>Net Loft</a>", "Net Loft"),
+        ("twine:frays [Net Loft]", "<a href=/>Net Loft</a></h1><h1>Why twine frays", "Why twine frays"),
+    ],
+)
+def test_a_heading_that_links_to_the_home_page_names_the_site(title: str, link: str, found: str) -> None:
+    assert page(f"<title>{title}</title>", f"<h1>{link}</h1>").title == found
+
+
 def test_of_several_headings_the_one_most_like_the_title_is_the_title() -> None:
     head = "<title>Mending nets: a guide to knots - The Harbour Handbook</title>"
     body = "<h1>The Harbour Handbook</h1><h1>Mending nets: a guide to knots and twine</h1>"

@@ -28,6 +28,15 @@ PILE = '<mfrac linethickness="0"><mi>n</mi><mi>k</mi></mfrac>'
         (f'<mfenced open="[" close="]">{TABLE}</mfenced>', f"\\begin{{bmatrix}}{ROWS}\\end{{bmatrix}}"),
         (f'<mfenced open="{{" close="">{TABLE}</mfenced>', f"\\begin{{cases}}{ROWS}\\end{{cases}}"),
         ("<mfenced><mi>x</mi><mi>y</mi></mfenced>", r"\left( x, y \right)"),
+        (
+            "<mmultiscripts><mi>C</mi><mn>6</mn><none/><mprescripts/><mn>2</mn><mn>14</mn></mmultiscripts>",
+            "{}_{2}^{14}C_{6}",
+        ),
+        (
+            "<mmultiscripts><mi>R</mi><mi>i</mi><none></none><none></none><mi>j</mi></mmultiscripts>",
+            "R_{i}{}^{j}",
+        ),
+        ('<mn mathvariant="double-struck">1</mn><mo mathvariant="bold">+</mo>', r"\mathbb{1} \mathbf{+}"),
         ('<mfenced open="|" close="|" separators=";"><mi>x</mi><mi>y</mi></mfenced>', "| x; y |"),
         (f"<mo>(</mo>{PILE}<mo>)</mo>", r"\binom{n}{k}"),
         (

@@ -37,6 +37,7 @@ def md(source: str, *, url: str | None = None, **options: bool) -> str:
         ("<p>a<hr><p>b", "a\n\n---\n\nb"),
         ('<h2>Use <a class="headerlink" href="#use">¶</a></h2>', "## Use"),
         ("<h2>Why? <button>Copy link</button></h2>", "## Why?"),
+        ("<h2><a href=/y><div>Why</div><div>tides turn</div></a></h2>", "## [Why tides turn](/y)"),
         ("<h2>1. <button>Why?</button></h2>", "## 1. Why?"),
         (
             "<div class='admonition warning'><p class='admonition-title'>Warning</p><p>Hot.</p></div>",
@@ -141,12 +142,28 @@ def test_links_are_resolved_and_those_that_run_scripts_are_text() -> None:
         ("http://a.b/c", "<a href='//[d/e'>f</a>", "[f](//[d/e)"),
         (f"http://a.b/c?d={'e' * 3000}", "<a href=f>g</a> <a href=/h>i</a>", "[g](http://a.b/f) [i](http://a.b/h)"),
         ("http://a.b/c#d", "<a href='c#e'>the same page</a> <a href='f#e'>g</a>", "the same page [g](http://a.b/f#e)"),
+        ("http://a.b/c#d", "<a href=http://a.b/c#e>here</a> <a href=http://a.b/c>g</a>", "here [g](http://a.b/c)"),
     ],
 )  # fmt: skip
 def test_invalid_addresses_do_not_change_and_places_in_the_page_are_no_links(
     url: str, source: str, expected: str
 ) -> None:
     assert md(source, url=url) == expected
+
+
+def test_an_empty_line_that_a_style_keeps_ends_a_paragraph() -> None:
+    lines = "High tide.\nLow tide.\n\n\nNo tide.\n\n<b>Fog\n\nand rain</b>"
+    expected = "High tide.  \nLow tide.\n\nNo tide.\n\n**Fog  \nand rain**"
+    for style in ("pre-line", "pre-wrap"):
+        assert md(f"<div style='white-space: {style}'>{lines}</div>") == expected
+        assert md(f"<h2 style='white-space: {style}'>Fog\n\nand rain</h2>") == "## Fog and rain"
+
+
+def test_a_row_of_images_is_a_row_of_its_table() -> None:
+    images = "<tr><td><td><a href=http://a.b/c><img src=http://a.b/d.jpg alt=e></a>"
+    source = f"<table><tr><th>f<th>g<tr><td>h<td>i{images}<tr><td>j<td>k</table>"
+    row = "|  | [![e](http://a.b/d.jpg)](http://a.b/c) |"
+    assert md(source) == f"| f | g |\n| --- | --- |\n| h | i |\n{row}\n| j | k |"
 
 
 def test_images_are_shown_beside_kept_text_by_their_best_address() -> None:

@@ -22,6 +22,7 @@ PIECES = (
     "|<div role=cell>|<div role=rowgroup>|<br>|&lt;b>|<table><tr><th>A<th>B<tr><td>1<td>2</table>|é|漢字"
     "|<table><tr><td>a<td><p>b<p>c</table>|<span class=sr-only>|x<span style='user-select:none'>7</span>y"
     "|<i class=visuallyhidden>|<b class=screen-reader-text>|<code hidden>|</code>"
+    "|<video>|</video>|<audio>|</audio>"
 )
 
 
@@ -56,6 +57,7 @@ def test_plain_text_of_the_parts_is_that_of_the_page(pieces: list[str], chosen: 
         ("<p>a <span style='display:none'>b</span> c</p><div>d</div>", "<span style='display:none'>b</span>"),
         ("<blockquote><p><cite>Anna</cite>said</p></blockquote>", "<cite>Anna</cite>s"),
         ("<p><cite>Anna</cite>said</p>", ""),
+        ("<p>a</p><video src=b>No <b>video</b></video>", "No <b>video</b></video>"),
         ("<pre><span style='user-select:none'>7</span>f()</pre>", 'none">7</span>'),
     ],
 )

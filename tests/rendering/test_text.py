@@ -284,6 +284,16 @@ def test_joiners_beside_latin_letters_and_spaces_join_nothing_and_are_left_out()
     assert text(f"<p>{joined}</p>") == joined
 
 
+@pytest.mark.parametrize("player", ["video", "audio"])
+def test_words_for_browsers_that_cannot_play_a_video_or_sound_are_left_out(player: str) -> None:
+    instead = f"This browser cannot play it: <a href=/tide.mp4>{'load the file, ' * 9}</a> <b>please.</b>"
+    page = document(f"<p>High tide.</p><{player} src=/tide><p>{instead}</p></{player}><p>Low tide.</p>")
+    assert page.text == "High tide.\nLow tide."
+    assert page.render("markdown") == "High tide.\n\nLow tide."
+    page = document(f"<p>Listen <{player} src=/tide><source src=/t>{instead}</{player}> to the tide.</p>")
+    assert page.text == page.render("markdown") == "Listen to the tide."
+
+
 def test_what_is_hidden_within_a_line_is_left_out_and_hidden_paragraphs_stay_as_they_were_decided() -> None:
     source = "<p>The fer<span style='color: red; display: none'>xx</span>ry <b hidden>yy</b>leaves.</p>"
     inner = "<span hidden><b>x</b> 1 <a href=/y>y</a></span>"

@@ -96,6 +96,11 @@ class Evidence:
         """The texts of the first `h1`; "" of those without."""
         return [self._text(start, end) for start, end, *_ in self._rows(kernel.HEADING)[:_MAX_HEADINGS]]
 
+    def headings_of_site(self) -> list[str]:
+        """The texts of the headings that link to the site's home page."""
+        rows = self._rows(kernel.HEADING)[:_MAX_HEADINGS]
+        return [self._text(start, end) for start, end, *_ in rows if _HOME.match(self._markup, end)]
+
     def around(self, heading: int) -> tuple[list[str], list[str]]:
         """The lines of text below one of the headings, and those just above it; none without headings."""
         for start, end, *_ in self._rows(kernel.HEADING)[heading : heading + 1]:
@@ -291,6 +296,10 @@ _MICRODATA: Final = re.compile(
 _ITEM_NAME: Final = re.compile(rb"""(?s)<(\w+)\b[^<>]*\sitemprop=["']?name\b[^<>]*>(.*?)</\1\b""")
 """An element with the name in microdata, and what is in it."""
 _MAY_BE_LICENSE: Final = re.compile(rb"<[aA]\s[^<>]*?license[^<>]*>")
+_HOME: Final = re.compile(
+    rb"(?i)\s*(?:<(?:span|div)\b[^<>]*>\s*)?<a\s[^<>]*?"
+    rb"(?:href=[\"']?(?:https?://[^/\"'\s<>]+/?|/)[\"'\s>]|rel=[\"']?home\b|accesskey=[\"']?[h1]\b)"
+)
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = r"<(?:(?:script|style|svg)\b(?s:.*?)</(?:script|style|svg)|!--(?s:.*?)--)(?:>|\Z)"
 _INLINE: Final = (

@@ -94,9 +94,7 @@ def _titles(page: Statements) -> Candidates[str]:
     if f1 >= MIN_HEADING_F1:
         yield "h1", _mended(_without_site(page, heading, boards), stated, page.sites)
     yield from stated
-    for heading, own in headings:
-        if own:
-            yield "h1", heading
+    yield from (("h1", heading) for heading, own in headings if own)
 
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -123,10 +121,11 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
     if len(parts) > 2 and "•" in parts[1]:  # a title of an article is rather followed by its site
         ends.append((parts[0], "".join(parts[2:])))
     whole = key(page.evidence.title or "")
+    sites = page.sites.union(map(key, page.evidence.headings_of_site()))
     return {
         heading
         for heading in page.headings - stated - {whole}
-        if heading in page.sites or any(whole == heading + title for title in stated)
+        if heading in sites or any(whole == heading + title for title in stated)
     } | {
         key(own)
         for own, other in ends
@@ -145,6 +144,8 @@ def _without_site(page: Statements, title: str, boards: set[str]) -> str:
     """The title without the name of its site, which stands before or after a bar or a dash."""
     title = " ".join(unescape(title).split()).rstrip("¶ ")
     headings, sites = page.headings - boards, page.sites | boards
+    before, _, after = title.partition(": ")
+    title = after if key(before) in boards and after else title
     for _ in range(_MAX_SITE_NAMES):
         whole = title
         if key(whole) in headings or (title := _shorter(whole, headings, sites)) == whole:
@@ -285,8 +286,6 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
             if near and one[0].start - near[-1][0].start > _MAX_GAP_OF_AUTHORS:
                 break
             near.append(one)
-        if not near:
-            continue
         handles = page.is_thread
         own = (name for _, lines in near for name in author_names.of_lines(lines, handles=handles))
         if found := author_names.authors(own, handles=handles):

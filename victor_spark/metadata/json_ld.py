@@ -19,21 +19,19 @@ Thing = dict[str, Any]
 def things(texts: Iterable[str]) -> list[Thing]:
     """The objects of a page's JSON-LD except reviews, breadth first: an object precedes those inside it."""
     found: list[Thing] = []
-    waiting = [value for text in texts if isinstance(value := read(text), _HOLDERS)]
+    waiting = [value for text in texts if isinstance(value := read(text), _NESTED)]
     for value in waiting:
         if isinstance(value, list):
-            waiting += [inner for inner in value[:MAX_THINGS] if isinstance(inner, _HOLDERS)]
+            waiting += [inner for inner in value[:MAX_THINGS] if isinstance(inner, _NESTED)]
             continue
         found.append(value)
         if len(found) == MAX_THINGS:
             break
-        for name, inner in value.items():
-            if isinstance(inner, _HOLDERS) and name not in _OF_OTHERS:
-                waiting.append(inner)
+        waiting += [one for name, one in value.items() if isinstance(one, _NESTED) and name not in _OF_OTHERS]
     return found
 
 
-_HOLDERS: Final = (dict, list)
+_NESTED: Final = (dict, list)
 _OF_OTHERS: Final = frozenset(("review", "reviews", "comment", "itemListElement"))
 """Fields with works about the object, or works in a list, which have other authors and dates."""
 

@@ -209,9 +209,12 @@ _SHAPES: Final = {
     "munderover": "{one}_{{{two}}}^{{{three}}}",
     "mfrac": "\\frac{{{one}}}{{{two}}}",
     "mroot": "\\sqrt[{two}]{{{one}}}",
+    "msqrt": "\\sqrt{{{row}}}",
     "mphantom": "",
+    "mprescripts": "{{}}",
 }
 _FONTS: Final = {"bold": "mathbf", "double-struck": "mathbb", "script": "mathcal", "fraktur": "mathfrak"}
+_VARIANT: Final = re.compile(f' mathvariant="({"|".join(_FONTS)})')
 _FENCES: Final = re.compile(r' (open|close|separators)="\s*([^"]*?)\s*"')
 
 
@@ -219,10 +222,10 @@ def _element(name: str, attributes: str, children: list[str]) -> str:
     one, two, three = (*children, "", "", "")[:3]
     if name in ("mi", "mo") and one in _FUNCTIONS:
         return f"\\{one}"
+    if name in ("mi", "mn", "mo") and (variant := _VARIANT.search(attributes)) and (text := _symbols(one)):
+        return f"\\{_FONTS[variant[1]]}{{{text}}}"
     if name == "mi":
         text = _symbols(one)
-        if variant := re.search(r'mathvariant="(bold|double-struck|script|fraktur)', attributes):
-            return f"\\{_FONTS[variant[1]]}{{{text}}}"
         return f"\\operatorname{{{text}}}" if len(one) > 1 and "\\" not in text and one.islower() else text
     if name == "mo":
         return _symbols(" ".join(children))
@@ -235,12 +238,17 @@ def _element(name: str, attributes: str, children: list[str]) -> str:
         return f"\\{accent}{{{one}}}"
     if name == "munder":
         return f"{one}_{{{two}}}" if one.startswith("\\") else f"\\underset{{{two}}}{{{one}}}"
-    if name == "msqrt":
-        return f"\\sqrt{{{_row(children)}}}"
     if name == "mfenced":
         stated = {name: unescape(value) for name, value in _FENCES.findall(attributes)}
         inside = f"{stated.get('separators', ',')[:1]} ".join(children)
         return _row([_symbols(stated.get("open", "(")), inside, _symbols(stated.get("close", ")"))])
+    if name == "mmultiscripts":
+        at = children.index("{}") if "{}" in children else len(children)
+        after, before = (
+            "".join(f"{{}}_{{{low}}}^{{{high}}}" for low, high in zip(some[::2], some[1::2], strict=False))
+            for some in (children[1:at], children[at + 1 :])
+        )
+        return re.sub(r"[_^]\{\}", "", before + one + after[2:])
     if name == "mtr":
         return " & ".join(children)
     if name == "mlabeledtr":
@@ -250,10 +258,9 @@ def _element(name: str, attributes: str, children: list[str]) -> str:
         rows = " \\\\ ".join(children)
         form = "align" if "\\tag{" in rows else "aligned"
         return one if len(children) == 1 and "&" not in one else f"\\begin{{{form}}}{rows}\\end{{{form}}}"
-    if (shape := _SHAPES.get(name)) is not None:
-        is_one = len(one) == 1 or re.fullmatch(r"\\[a-zA-Z]+(\{[^{}]*\})?", one)
-        return shape.format(base=one if is_one else f"{{{one}}}", one=one, two=two, three=three)
-    return " ".join(children) if name == "mpadded" else _row(children)
+    base = one if len(one) == 1 or re.fullmatch(r"\\[a-zA-Z]+(\{[^{}]*\})?", one) else f"{{{one}}}"
+    row = " ".join(children) if name == "mpadded" else _row(children)
+    return _SHAPES.get(name, "{row}").format(base=base, one=one, two=two, three=three, row=row)
 
 
 def _symbols(text: str) -> str:

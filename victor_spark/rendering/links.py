@@ -58,18 +58,17 @@ class Links:
         written = (written if written.isprintable() else _CONTROL.sub("", written)).strip()
         if not written or written[0] == "#":
             return None
-        if written.startswith(("https://", "http://")):
-            return written
-        if scheme := _SCHEME.match(written):
-            return written if scheme[0].lower() in _ALLOWED else None
-        is_path = written[0] == "/" and written[1:2] != "/"
-        try:
-            address = self._origin + written if is_path else urljoin(self._base, written)
-        except ValueError:  # an invalid address stays as it is
-            return written
-        if "#" in address and self._url and address.partition("#")[0] == self._url.partition("#")[0]:
+        scheme = _SCHEME.match(written)
+        if scheme and scheme[0].lower() not in _ALLOWED:
             return None
-        return address
+        if not scheme:
+            is_path = written[0] == "/" and written[1:2] != "/"
+            try:
+                written = self._origin + written if is_path else urljoin(self._base, written)
+            except ValueError:  # an invalid address stays as it is
+                return written
+        page = self._url.partition("#")[0] if "#" in written else ""
+        return None if page and written.partition("#")[0] == page else written
 
     @cached_property
     def pictures(self) -> list[str]:
@@ -88,11 +87,11 @@ class Links:
         return found
 
 
-_FORMULA: Final = re.compile(
+FORMULA: Final = re.compile(
     r"latex\.codecogs|/math/render/|latex\.php|mathtex|mimetex|/render_tex|mwe-math|tex2img|[?&](?:tex|latex)=|"
     r' class="[^"]*\b(?:latex|tex|math|formula)\b| alt="(?:\$[^"$]+\$"|\\[(\[]|\\begin\{)'
 )
-_MAY_BE_FORMULA: Final = re.compile(r'tex|math|formula| alt="[$\\]')
+MAY_BE_FORMULA: Final = re.compile(r'tex|math|formula| alt="[$\\]')
 _LAZY: Final = (
     "data-src", "data-lazy-src", "data-original", "data-original-src", "data-lazy", "data-url", "data-image",
     "data-hi-res-src", "data-full-src", "data-orig-file", "data-delayed-url", "data-actualsrc", "data-echo",
@@ -120,11 +119,6 @@ _SIZE: Final = re.compile(r"\s*(\d{1,6})(?:\.\d*)?(?:px|\s*$)")
 _CANDIDATE: Final = re.compile(r"([^\s,]\S*+)(?:(?<!,)\s++(?:(\d++(?:\.\d*+)?)[wxh])?+([^,]*+))?+")
 """A candidate of a `srcset`: its address and the commas after it, its width or density, other descriptors."""
 _SOURCE_SET: Final = re.compile(r"""<source\s[^<>]*?srcset\s*=\s*["']([^"']*)""", re.IGNORECASE)
-
-
-def is_formula(tag: str) -> bool:
-    """Whether an image shows a formula."""
-    return _MAY_BE_FORMULA.search(tag) is not None and _FORMULA.search(tag) is not None
 
 
 def image(page: "Structure", row: int) -> tuple[str, str] | None:

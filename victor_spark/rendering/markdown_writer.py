@@ -239,7 +239,11 @@ class Writer:
             elif kind == at.SUP or kind == at.SUB:
                 parts.append(_raised(self.line(i + 1, end), "sup" if kind == at.SUP else "sub"))
             elif kind == at.CODESPAN:
-                parts.append(_span(" ".join(self.code(i + 1, end).split())))
+                text = ""
+                for k in range(i + 1, end):
+                    is_text = self.nodes[at.N_OP, k] == at.TEXT
+                    text += self.text[self.nodes[at.N_A, k] : self.nodes[at.N_B, k]] if is_text else " "
+                parts.append(_span(" ".join(text.split())))
             elif kind == at.BR:
                 parts.append(_BREAK)
             elif kind == at.IMAGE:
@@ -254,14 +258,6 @@ class Writer:
             elif kind == at.ROOT:
                 end = i  # what is inside stands here
             i = end + 1
-        return "".join(parts)
-
-    def code(self, i: Py_ssize_t, stop: Py_ssize_t) -> str:
-        """The text of nodes as it is."""
-        parts: list[str] = []
-        for k in range(i, stop):
-            text = self.nodes[at.N_OP, k] == at.TEXT
-            parts.append(self.text[self.nodes[at.N_A, k] : self.nodes[at.N_B, k]] if text else " ")
         return "".join(parts)
 
     def escaped(self, first: Py_ssize_t, last: Py_ssize_t) -> str:

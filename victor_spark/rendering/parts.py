@@ -45,7 +45,8 @@ def _spans(blocks: Blocks, html: str) -> list[Span] | None:
     if has_powers or not all(end for _, end in hidden):
         return None
     spans = [(start, html.find(">", end) + 1) for start, end in hidden]
-    spans += [*shown.unselectable(blocks, html), *shown.names_of_readers(blocks, html)]
+    for found in (shown.unselectable, shown.names_of_readers, shown.players):
+        spans += found(blocks, html)
     spans += ((start, end + 1) for start, end in shown.cites(blocks, html))
     if has_tables(blocks, anything):
         page = Structure(html, blocks, anything)

@@ -54,7 +54,7 @@ _STATING: Final = {"<img": re.compile(r' alt="[^"]*\\[a-zA-Z(\[]')} | dict.fromk
 )
 """The attribute with the LaTeX of a formula, by the beginning of the tag."""
 _STATED: Final = re.compile('<annotation |^<math[^>]* alttext="')
-_SHAPED: Final = re.compile("<m(?:frac|root|sqrt|su[bp]|subsup|under|over|underover|table)[ >]")
+_SHAPED: Final = re.compile("<m(?:frac|root|sqrt|su[bp]|subsup|under|over|underover|multiscripts|table)[ >]")
 """Signs that plain text would garble a formula: in its LaTeX, or, without LaTeX, in its MathML."""
 
 
@@ -118,7 +118,7 @@ def _read_mathml(blocks: Blocks, changed: Blocks, page: Structure, texts: dict[i
 def _read_stated(changed: Blocks, page: Structure, around_maths: Bool, texts: dict[int, list[str]]) -> None:
     """Does the same for formulas whose LaTeX the page states, or that MathJax 2 has drawn."""
     s = page.s
-    for match in re.finditer(formulas.STATING, page.html if page.keeps_marked(MARK["math"]) else ""):
+    for match in re.finditer(formulas.STATING, page.html if has_formulas(page.blocks, page.html) else ""):
         row = after = first_from(s.start, match.start())
         if found := formulas.drawn(match[0]):
             row -= 1
@@ -234,5 +234,4 @@ def paragraphs(blocks: Blocks, kept: Bool, html: str) -> Iterator[tuple[str, str
 
 def cleaneval(blocks: Blocks, kept: Bool, html: str) -> str:
     """The kept paragraphs as CleanEval writes them."""
-    found = paragraphs(blocks, kept, html)
-    return "".join(f"<{tag}>{escape(text, quote=False)}\n" for tag, text in found)
+    return "".join(f"<{tag}>{escape(text, quote=False)}\n" for tag, text in paragraphs(blocks, kept, html))

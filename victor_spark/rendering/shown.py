@@ -118,10 +118,20 @@ def shown(blocks: Blocks, kept: Bool, html: str, *, plain: bool = False) -> tupl
 
 
 def not_seen(blocks: Blocks, kept: Bool, html: str) -> list[int]:
-    """Which of the kept blocks are signs of links, or are hidden in a line or a table."""
+    """Which of the kept blocks are signs of links, in players, or hidden in a line or a table."""
     hidden = (row for first, after, *_ in hidden_elements(blocks, kept, html) for row in range(first, after))
     sizes = blocks.text_end - blocks.text_start  # long ones open on a click
-    return [*_signs(blocks, kept), *(row for row in hidden if sizes[row] <= LONGEST_HIDDEN)]
+    unplayed = (row for span in players(blocks, html) for row in range(*blocks.start.searchsorted(span)))
+    return [*_signs(blocks, kept), *unplayed, *(row for row in hidden if sizes[row] <= LONGEST_HIDDEN)]
+
+
+def players(blocks: Blocks, html: str) -> Iterator[tuple[int, int]]:
+    """Where each `video` and `audio` begins and ends: browsers that can play it show none of its text."""
+    found = _PLAYER.finditer(html) if has(blocks, "video") or has(blocks, "audio") else ()
+    return (match.span() for match in found)
+
+
+_PLAYER: Final = re.compile(r"<(video|audio)(?=[ >]).*?</\1>", re.DOTALL)
 
 
 def visible(blocks: Blocks) -> Blocks:

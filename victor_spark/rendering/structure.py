@@ -149,7 +149,7 @@ class Structure:
         walk = self._walk
         self.marks, self.tag, self.text_of, self.size = walk.marks, walk.tag, walk.text_of, walk.size
         self.after, self.cells, self.keep, self.attribute = walk.after, walk.cells, walk.keep, walk.attribute
-        self.block_text, self.keeps_marked = walk.block_text, walk.keeps_marked
+        self.block_text = walk.block_text
         elements, rows = walk.scan()
         self.s = Elements(*elements)
         if rows:
@@ -203,6 +203,7 @@ class Structure:
 
     def keep_rows(self) -> None:
         """Completes the rows of data tables of which enough is kept."""
+        self._walk.count()
         self._walk.choose_tables(False)
         self._walk.count()
 
@@ -266,7 +267,8 @@ class Structure:
     def formula_of_image(self, row: int) -> tuple[str, bool] | None:
         """The LaTeX of the formula that an image shows, and whether it stands by itself."""
         tag = self.tag(row)
-        if not self.marks(row) & MARK["math"] and not links.is_formula(tag):
+        is_formula = links.MAY_BE_FORMULA.search(tag) is not None and links.FORMULA.search(tag) is not None
+        if not self.marks(row) & MARK["math"] and not is_formula:
             return None
         tex = formulas.tidy(self.attribute(row, "alt") or formulas.of_address(self.attribute(row, "src")))
         return (tex, "display" in tag) if tex else None
@@ -334,8 +336,6 @@ class Structure:
         if "span=" not in self.tag(row):
             return 1, 1
         across, down = max(self.number(row, "colspan", 1), 1), self.number(row, "rowspan", 1)
-        if down == 1:
-            return across, 1
         own = int(self.s.parent[row])
         group = int(self.s.parent[own])  # a cell ends with its row group; 0 means there
         if group not in self._rows:

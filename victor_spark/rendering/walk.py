@@ -382,14 +382,6 @@ class Walk:
         for b in range(self.first[row], self.last_of[row]):
             self.kept[b + 1] = kept
 
-    def keeps_marked(self, mark: cython.int) -> cython.bint:
-        """Whether an element with a mark has kept text."""
-        self.count()
-        for row in range(self.n_elements):
-            if self._has_kept(row) and self.marks(row) & mark:
-                return True
-        return False
-
     def count(self) -> cython.void:
         """Fills `sums` from `kept`, without the blocks left out."""
         n_kept: cython.int = 0
@@ -404,9 +396,8 @@ class Walk:
                     self.kept[b + 1] = 0
                 length = self.text_end[b] - self.text_start[b]
                 size += length
-                if self.kept[b + 1]:
-                    n_kept += 1
-                    kept_size += length
+                n_kept += self.kept[b + 1]
+                kept_size += length * self.kept[b + 1]
         follows: cython.int = cython.cast(cython.int, self.n_blocks)
         self.sums[at.UP_TO_NEXT, self.n_blocks] = follows
         for b in range(self.n_blocks - 1, -1, -1):
@@ -527,7 +518,7 @@ class Walk:
         around = row
         for _ in range(4):
             around = max(self.parent[around], 0)
-            if self.kind[around] == at.KIND_A:
+            if self.kind[around] == at.KIND_A or at.KIND_TR <= self.kind[around] <= at.KIND_TH:
                 self.flags[around] |= at.FLAG_SHOWN
 
     def _labels(self) -> list[int]:
@@ -590,9 +581,8 @@ class Walk:
         is_short = headings == 0 and n_inside <= 1.5 * n_cells and self.size(table) <= 250 * n_cells
         if n_tables:  # in its cells: what is in them is the smaller part
             return has_header and is_short and self._count(table, at.KIND_TD, at.KIND_TH) < 2 * n_cells
-        if has_header or n_heads or self._count(table, at.KIND_CAPTION, at.KIND_CAPTION):
-            return not (headings and n_inside > n_cells)
-        return is_short
+        is_named = has_header or n_heads or self._count(table, at.KIND_CAPTION, at.KIND_CAPTION)
+        return not (headings and n_inside > n_cells) if is_named else is_short
 
     # --- the walk --------------------------------------------------------------------------------------
 
@@ -640,7 +630,7 @@ class Walk:
             return kind != at.KIND_THEAD and kind != at.KIND_PICTURE and kind != at.KIND_NOSCRIPT
         if kind == at.KIND_TD or kind == at.KIND_TH:  # empty ones, too
             around = self.parent[row]
-            return around >= 0 and self._has_kept(around)
+            return around >= 0 and (self._has_kept(around) or self.flags[around] != 0)
         if first != self.last_of[row] or not (self.kept[first] or self.kept[first + 1]):
             return False
         if kind == at.KIND_HR:
@@ -780,13 +770,15 @@ class Walk:
         if self.line < 0 or (number != self.number and not self.in_heading):
             self._begin_line(at.P, 0)
         elif self.n > self.line + 1 and self.last != b:
-            breaks: cython.bint = self.n_split_br[b] != 0
-            if not breaks and self.white_space[b] and b and self.listing[b] == self.listing[b - 1]:
+            n_breaks: cython.int = self.n_split_br[b] != 0
+            if not n_breaks and self.white_space[b] and b and self.listing[b] == self.listing[b - 1]:
                 for i in range(self.gap_ends[b - 1], self.gap_ends[b]):
-                    breaks = breaks or self.gaps[i] == ord("\n")
-            if breaks and not self.in_heading:
+                    n_breaks += self.gaps[i] == ord("\n")
+            if n_breaks > 1 and not self.in_heading and self.level == 0:  # an empty line
+                self._begin_line(at.P, 0)
+            elif n_breaks and not self.in_heading:
                 self._put(at.BR, 0, 0)
-            elif self.space_before[b] or breaks or self.number not in (-1, number) or not self._follows(b):
+            elif self.space_before[b] or n_breaks or self.number not in (-1, number) or not self._follows(b):
                 self._put(at.SPACE, 0, 0)
         self.number, self.last = number, b
 
@@ -809,8 +801,12 @@ class Walk:
         if white == at.WHITE_LINES or white == at.WHITE_PROSE:
             for i in range(begin, self.text_end[b]):
                 if self.points[i] == ord("\n"):
-                    self._put(at.TEXT, begin, i)
-                    self._put(at.BR, 0, 0)
+                    if begin < i or self.level or self.in_heading:
+                        self._put(at.TEXT, begin, i)
+                        self._put(at.BR, 0, 0)
+                    elif self.nodes[at.N_OP, self.n - 1] == at.BR:  # an empty line
+                        self.n -= 1
+                        self._begin_line(at.P, 0)
                     begin = i + 1
         else:
             points = self.points
@@ -867,9 +863,8 @@ class Walk:
         flags = self.flags[row]
         op = self._op()
         marks = self.marks(row)
-        if kind != at.KIND_LI and op == at.LIST:
-            if kind != at.KIND_UL and kind != at.KIND_OL:
-                self._leave_bare_items()
+        if op == at.LIST and not at.KIND_LI <= kind <= at.KIND_OL:
+            self._leave_bare_items()
             op = self._op()
         if (op == at.TABLE or op == at.ROW) and at.KIND_TR <= kind <= at.KIND_TH:
             if kind == at.KIND_TR:
@@ -996,12 +991,10 @@ class Walk:
         for i in range(self.depth - 1, self.depth - 4, -1):
             if i >= 0 and (self.frames[at.F_OP, i] == at.TABLE or self.frames[at.F_OP, i] == at.CELL):
                 return
-        listing: cython.int = -1
-        for b in range(self.first[row], self.last_of[row]):
-            if not self.left_out[b]:
-                listing = self.listing[b]
-                break
-        if listing > 0:
+        b = self.first[row]
+        while b < self.last_of[row] and self.left_out[b]:
+            b += 1
+        if b < self.last_of[row] and self.listing[b] > 0:
             value = self.page.table_of_code(row)
             if value is not None:
                 self._add_code(value)
@@ -1037,7 +1030,7 @@ class Walk:
             if kind == at.KIND_A and not has_blocks and (self.line < 0 or not self.in_heading):
                 has_blocks = self._count(row, at.KIND_H1, at.KIND_BLOCK) > 0
                 has_blocks |= self._count(row, at.KIND_FIGURE, at.KIND_FIGCAPTION) > 0
-            if has_blocks:
+            if has_blocks and (self.line < 0 or not self.in_heading):
                 if kind == at.KIND_A and self.depth < _MAX_FRAMES:
                     self._end_line()
                     self._push(self.stop[row], at.ROOT, 0, self.link)
@@ -1136,11 +1129,9 @@ class Walk:
             return False
         self.not_math = end if end > self.not_math else self.not_math
         self.n_not_math += 1
-        if kind == at.KIND_IMG:
+        has_blocks = self._count(row, at.KIND_H1, at.KIND_P) or self._count(row, at.KIND_LI, at.KIND_LI)
+        if kind == at.KIND_IMG or (kind != at.KIND_MATH and has_blocks):
             return False
-        if kind != at.KIND_MATH:
-            if self._count(row, at.KIND_H1, at.KIND_P) or self._count(row, at.KIND_LI, at.KIND_LI):
-                return False
         first, last = self.first[row], self.last_of[row]
         found = self.page.formula(row)
         if found is None:
@@ -1166,15 +1157,13 @@ class Walk:
         """Adds an element as a listing, or as code inside a line, if it is one."""
         in_cell = self._op() == at.CELL
         found = self.page.listing(row, self.sums[at.UP_TO_NEXT, self.first[row]], in_cell)
-        if found is None:
-            return
         if found == -2:
             self._add_span(row)
-            return
-        self._add_code(found)
-        self.skip = self.stop[row]
-        if self.last_of[row] > self.first[row]:
-            self.last = self.last_of[row] - 1
+        elif found is not None:
+            self._add_code(found)
+            self.skip = self.stop[row]
+            if self.last_of[row] > self.first[row]:
+                self.last = self.last_of[row] - 1
 
     def _add_span(self, row: Py_ssize_t) -> cython.void:
         """Adds code inside a line."""
@@ -1275,9 +1264,7 @@ def in_lines(
             among_others: cython.bint = (b > 0 and paragraph[b - 1] == paragraph[b]) or (
                 b + 1 < n and paragraph[b + 1] == paragraph[b]
             )
-            if (by_style and (in_cell or among_others)) or (
-                among_others and points[text_start[b]] == ord("[")
-            ):
+            if (by_style and in_cell) or (among_others and (by_style or points[text_start[b]] == ord("["))):
                 found.append(b)
     return found
 
