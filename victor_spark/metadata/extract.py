@@ -3,13 +3,12 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import date
-from functools import partial
 from html import unescape
-from itertools import accumulate, chain, islice, pairwise, takewhile
+from itertools import chain, islice
 from typing import Any, Final
 
-from victor_spark.metadata import author_names, dates, evidence
+from victor_spark.metadata import author_names, days, evidence
+from victor_spark.metadata.days import WORD
 from victor_spark.metadata.evidence import Evidence, Marked
 from victor_spark.metadata.statements import Candidates, Statements, key
 from victor_spark.metadata.vocabulary import pattern_of, vocabulary
@@ -57,6 +56,7 @@ def metadata(markup: bytes, url: str | None = None, fields: Iterable[str] | None
                 seen = _seen(value) if isinstance(value, str) else tuple(map(_seen, value))
                 values[name], sources[name] = seen, where
                 break
+    days.beside.cache_clear()  # it holds the page
     return Metadata(**values, sources=sources)
 
 
@@ -75,12 +75,12 @@ def _titles(page: Statements) -> Candidates[str]:
     boards = _boards(page, {key(title) for where, title in stated if where != "title"})
     distinct = dict.fromkeys(title for _, title in stated)
     shorter = {title: _without_site(page, title, boards) for title in distinct}
-    words = [set(_WORD.findall(title.casefold())) for title in shorter]
+    words = [set(WORD.findall(title.casefold())) for title in shorter]
     stated = [(where, shorter[title]) for where, title in stated]
     stated.sort(key=lambda one: key(one[1]) in page.sites)
     same = {key(title) for _, title in stated} - page.sites
     headings = [
-        (heading, set(_WORD.findall(heading.casefold())))
+        (heading, set(WORD.findall(heading.casefold())))
         for heading in page.evidence.headings
         if key(heading) not in boards
     ]
@@ -95,9 +95,6 @@ def _titles(page: Statements) -> Candidates[str]:
         yield "h1", _mended(_without_site(page, heading, boards), stated, page.sites)
     yield from stated
     yield from (("h1", heading) for heading, own in headings if own)
-
-
-_WORD: Final = re.compile(r"[^\W_]+")
 
 
 def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) -> str:
@@ -131,7 +128,7 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
         for own, other in ends
         if key(own) in page.headings - stated
         and (
-            len(_WORD.findall(other)) > min(len(_WORD.findall(own)), _MAX_NAME_WORDS)
+            len(WORD.findall(other)) > min(len(WORD.findall(own)), _MAX_NAME_WORDS)
             or key(other) in page.headings
             or _is_site(own, page.sites)
             or (page.is_thread and pattern_of("forums").search(own) is not None)
@@ -293,130 +290,11 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
             yield near[0][0].mark, found[:1] if is_first else found
 
 
-_LONGEST_LINE: Final = 120
-_LONGEST_DATE: Final = 48
-_WORDS_OF_DATE: Final = 4  # the most words in a line of a date alone
-_MAX_BELOW_HEADING: Final = 600
-_IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
-"""A date in brackets belongs to something else, as in `Terms of Use (10 Mar 2001)`."""
-
-
-_updated: Final = partial(pattern_of, "updated", r"\A(?:(?!\d{4}).)*?", re.NOFLAG)
-"""Words in lower case, not behind a year, that make the first date of a line that of a change."""
 _MAX_GAP_IN_BYLINE: Final = 150  # bytes between elements with the same mark that name authors of one text
 _MAX_GAP_OF_AUTHORS: Final = 1_000  # bytes between the names of authors of one text
 _LONGEST_NAME: Final = 80
 _LONGEST_BYLINE: Final = 120
 _MAX_IN_BYLINE: Final = 5
-
-
-def _published(page: Statements) -> Candidates[str]:
-    """The day that the page states, but a different one that it shows beside its heading precedes it."""
-    stated = [page.of_works("datePublished"), page.meta("published")]
-    stated += map(page.of_works, ("dateCreated", "datePosted", "uploadDate"))
-    created = filter(lambda one: one[0].startswith("time datecreated"), page.evidence.times)
-    for where, day in _days(page, chain(*stated, created, page.marked(evidence.DATE_ITEM, _LONGEST_NAME))):
-        # Earlier days beside a heading are rather those that the text is about.
-        shown = [one for one in _days(page, _of_dates(_beside(page))) if one[1] >= "2000"]
-        if not any(_agree(own, day) for _, own in shown):
-            yield from shown
-        yield where, day
-    if page.url and (in_address := dates.in_address(page.url)):
-        yield "address", in_address
-    works_of_other_days = ("json-ld Product", "json-ld Event")  # those of reviews, and of the event
-    if not page.works or not page.works[0][0].startswith(works_of_other_days):
-        yield from _days(page, _visible_dates(page))
-
-
-def _agree(shown: str, stated: str) -> bool:
-    """Whether days are the same, but for the order of their numbers, or the issue of the next day's paper."""
-    later = date.fromisoformat(shown[:10]) - date.fromisoformat(stated[:10])
-    is_issue = later.days == 1 and _OFFSET.search(stated) is not None
-    return is_issue or {*shown[:10].split("-")} == {*stated[:10].split("-")}
-
-
-_OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
-
-
-def _of_dates(lines: Iterable[str]) -> Candidates[str]:
-    """Those of the lines beside the heading with a date and little more, except dates of changes."""
-    for line in sorted(lines, key=lambda line: sum(map(str.isalpha, _WORD.findall(line))) > _WORDS_OF_DATE):
-        if len(line) <= _LONGEST_DATE and not _updated().search(line.casefold()):
-            yield "text by h1", line
-
-
-def _beside(page: Statements) -> dict[str, str]:
-    """The lines with a digit beside the heading, those below it first, and the label of each, or "".
-
-    A short line without a digit is the label of the line below it. Dates about a user are left out.
-    """
-    below, above = page.around
-    n_near = sum(start <= _MAX_BELOW_HEADING for start in accumulate(map(len, below), initial=0))
-    near = ["", *below[:n_near]]
-    found: dict[str, str] = {}
-    for before, line in (*pairwise(near), *reversed([*pairwise(["", *above])])):
-        if not _DIGIT.search(line):
-            continue
-        label = "" if _DIGIT.search(before) or len(before.split()) > _MAX_LABEL_WORDS else before
-        if not _of_user().match(label) and not _of_user().match(line):
-            for part in _parts(line[:_LONGEST_LINE]):
-                found.setdefault(_IN_BRACKETS.sub("", part), label)
-    return found
-
-
-def _parts(line: str) -> list[str]:
-    """The line, or its parts with the days of publication and of a change, if it states both."""
-    years = [*_YEAR.finditer(line)]
-    for name in ("updated", "published") if len(years) == 2 else ():
-        if second := pattern_of(name).search(line, years[0].end(), years[1].start()):
-            return [line[: second.start()], line[second.start() :]]
-    return [line]
-
-
-_YEAR: Final = re.compile(r"\d{4}")
-_MAX_LABEL_WORDS: Final = 3
-
-
-_of_user: Final = partial(pattern_of, "users", r"\W*(?:\S+\s+){0,2}?")
-"""The beginning of a line whose date is about a user, such as `Date joined`: at most two words before."""
-
-
-def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
-    """Those of the candidates that are dates, as ISO 8601."""
-    for where, text in candidates:
-        month_first = "/" in text and page.month_first
-        if _DIGIT.search(text) and (day := dates.iso(text, month_first=month_first)) is not None:
-            yield where, day
-
-
-_DIGIT: Final = re.compile(r"\d")
-
-
-def _visible_dates(page: Statements) -> Candidates[str]:
-    yield from (time for time in page.evidence.times if _PUBLISHED.search(time[0]))
-    yield from page.marked(evidence.PUBLISH, _LONGEST_NAME)
-    lines = _beside(page)
-    yield from _of_dates(lines)
-    yield from (("text by h1", line) for line in lines if not _updated().search(line.casefold()))
-    yield from (time for time in page.evidence.times if not _updated().search(time[0]))
-    yield from (("text by h1", line) for line in lines)
-    yield from page.marked(evidence.DATE, _LONGEST_NAME)
-
-
-_PUBLISHED: Final = re.compile("publish|entry-date|created")
-
-
-def _modified(page: Statements) -> Candidates[str]:
-    """The day of the last change: as stated, or else as shown, before other articles; not that of a post."""
-    yield from _days(page, chain(page.of_works("dateModified"), page.meta("modified")))
-    first = [time for mark, time in page.evidence.times if _PUBLISHED.search(mark)][:1]
-    own = takewhile(lambda time: time[1] in first or not _PUBLISHED.search(time[0]), page.evidence.times)
-    changes = [time for time in own if _updated().search(time[0])]
-    lines = _beside(page).items()
-    changes += (("text by h1", one) for one, label in lines if _updated().search(f"{label} {one}".casefold()))
-    if changes and not page.is_thread:
-        published = next(_published(page), ("", ""))[1]
-        yield from (change for change in _days(page, iter(changes)) if change[1][:10] >= published[:10])
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
@@ -434,8 +312,8 @@ def _each(values: Any) -> tuple[str, ...]:
 _FIELDS: Final[dict[str, Callable[[Statements], Candidates[Any]]]] = {
     "title": _titles,
     "authors": _authors,
-    "date": lambda page: chain(_published(page), _modified(page)),
-    "date_modified": _modified,
+    "date": lambda page: chain(days.published(page), days.modified(page)),
+    "date_modified": days.modified,
     "site_name": Statements.site_names,
     "description": lambda page: chain(page.meta("description"), page.of_works("description")),
     "canonical_url": lambda page: page.addresses(page.linked("canonical"), page.meta("url")),
