@@ -42,8 +42,10 @@ def assemble(
     out: cython.uint[::1] = memoryview(written)
     n: Py_ssize_t = 0
     last: Py_ssize_t = -1
+    is_apart: cython.bint = False  # since the last kept block, a block or a space was dropped
     for block in range(first, after):
         if not kept[block]:
+            is_apart = is_apart or not left_out[block] or spaces[block] != 0
             continue
         end = start = gap_ends[block]
         if (
@@ -70,7 +72,7 @@ def assemble(
             n = _with_tabs(out, n, spaces[block] - 1)
         elif spaces[block] > 1:
             n = _with_tabs(out, n, spaces[block] - 1)
-        elif spaces[block] or not _follows(left_out, spaces, last, block):
+        elif spaces[block] or is_apart:
             out[n] = ord(" ")
             n += 1
         for i in range(start, end):
@@ -84,7 +86,7 @@ def assemble(
         else:
             keeps_lines = white_space[block] == num.LINES
             n = _with_collapsed(points, starts[block], ends[block], keeps_lines, properties, out, n)
-        last = block
+        last, is_apart = block, False
     return written[:n]
 
 
@@ -139,16 +141,6 @@ def _with_tabs(out: cython.uint[::1], n: Py_ssize_t, n_tabs: cython.int) -> Py_s
     for i in range(n, n + n_tabs):
         out[i] = ord("\t")
     return n + n_tabs if n_tabs > 0 else n
-
-
-@cython.cfunc
-@cython.inline
-def _follows(left_out: num.Bytes, spaces: num.Ints, last: Py_ssize_t, block: Py_ssize_t) -> cython.bint:
-    """Whether there are only left-out blocks, and no white space, between two blocks."""
-    last += 1
-    while last < block and left_out[last] and not spaces[last]:
-        last += 1
-    return last == block
 
 
 @cython.ccall
