@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -104,7 +103,8 @@ def whole(text: str) -> list[Misreading]:
     """
     head = " ".join(run[0][:_HEAD] for run in islice(_HIGH.finditer(text), _HEAD))
     n_letters = len(_LETTER.findall(head))
-    if not head or 2 * _in_runs((run, 1) for run in head.split(" ")) < n_letters:
+    n_in_runs = sum(len(run) for run in head.split(" ") if len(run) > 1)  # no other is a part of UTF-8
+    if not head or 2 * n_in_runs < n_letters:
         return []
     if not (possible := [by for by in _READ_AS if not n_letters or _is_half(head, n_letters, by)]):
         return []
@@ -134,11 +134,6 @@ def whole(text: str) -> list[Misreading]:
         shares.pop(TWICE, None)
     likely = sorted(shares, key=lambda misreading: -shares[misreading])
     return [misreading for misreading in likely if shares[misreading] > shares[likely[0]] - _MARGIN]
-
-
-def _in_runs(runs: Iterable[tuple[str, int]]) -> int:
-    """How many characters are in runs of more than one: no other is a part of UTF-8."""
-    return sum(n * len(run) for run, n in runs if len(run) > 1)
 
 
 def _is_half(text: str, n_letters: int, read_as: str) -> bool:

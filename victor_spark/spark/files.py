@@ -65,7 +65,7 @@ def _reading(content: bytes | Path) -> BinaryIO:
 
 
 class LocalFiles:
-    """An output directory on this machine."""
+    """An output directory on this machine; the methods of the other classes do the same."""
 
     def __init__(self, location: str) -> None:
         path = unquote(urlsplit(location).path) if location.startswith("file:/") else location
@@ -158,17 +158,14 @@ class HadoopFiles:
         return self._jvm.org.apache.hadoop.fs.Path(f"{self.location}/{name}")
 
     def is_file(self) -> bool:
-        """Whether the output is a file."""
         return bool(self._system.isFile(self._path("")))
 
     def names(self, name: str = "") -> list[str] | None:
-        """The names in a directory; None if there is no such directory."""
         if not self._system.isDirectory(self._path(name)):
             return None
         return sorted(status.getPath().getName() for status in self._system.listStatus(self._path(name)))
 
     def below(self, name: str) -> dict[str, int]:
-        """Every file below a directory, named from there, and its size."""
         if not self._system.isDirectory(self._path(name)):
             return {}
         root = self._system.makeQualified(self._path(name)).toUri().getPath()
@@ -179,7 +176,6 @@ class HadoopFiles:
         return found
 
     def move(self, name: str, target: str) -> None:
-        """Moves a file; makes the target's directory."""
         self._system.mkdirs(self._path(target).getParent())
         self._rename(self._path(name), self._path(target))
 
@@ -196,7 +192,6 @@ class HadoopFiles:
             raise OSError(f"can't rename {path.toString()}")
 
     def read(self, name: str) -> bytes | None:
-        """A file's content, or None."""
         path = self._path(name)
         if not self._system.exists(path):
             return None
@@ -218,7 +213,6 @@ class HadoopFiles:
                 self._system.delete(draft, False)
 
     def remove(self, name: str) -> None:
-        """Removes a file or a tree, if it is there."""
         self._system.delete(self._path(name), True)
 
     def probe(self) -> None:
@@ -244,11 +238,9 @@ class CloudFiles:
         return remote_files.tried(self.location, action)
 
     def is_file(self) -> bool:
-        """Whether the output is a file."""
         return bool(self._call(lambda: self._system.isfile(self._root)))
 
     def names(self, name: str = "") -> list[str] | None:
-        """The names in a directory; None if there is no such directory."""
         try:
             found: list[str] = self._call(lambda: self._system.ls(self._path(name), detail=False))
         except FileNotFoundError:
@@ -257,7 +249,6 @@ class CloudFiles:
         return sorted(names) or None
 
     def below(self, name: str) -> dict[str, int]:
-        """Every file below a directory, named from there, and its size."""
         path = self._path(name)
         found: dict[str, dict[str, Any]] = self._call(lambda: self._system.find(path, detail=True))
         return {key[len(path) + 1 :]: int(info["size"]) for key, info in found.items() if key != path}
@@ -269,7 +260,6 @@ class CloudFiles:
         self._call(lambda: self._system.rm_file(source))
 
     def read(self, name: str) -> bytes | None:
-        """A file's content, or None."""
         try:
             return bytes(self._call(lambda: self._system.cat_file(self._path(name))))
         except FileNotFoundError:
@@ -283,7 +273,6 @@ class CloudFiles:
             self._call(lambda: self._system.pipe_file(self._path(name), content))
 
     def remove(self, name: str) -> None:
-        """Removes a file or a tree, if it is there."""
         path = self._path(name)
         if self._call(lambda: self._system.exists(path)):
             self._call(lambda: self._system.rm(path, recursive=True))

@@ -38,6 +38,8 @@ MOST_REPETITIONS: Final = 3
 _MOST_WAYS: Final = 1000
 _MOST_WAYS_BESIDE: Final = 4  # MOST_REPETITIONS, which alone take up to LONGEST_TOKEN**3 / 6 steps
 _MOST_LETTERS: Final = 1000
+_CHARACTERS: Final = (codes.LITERAL, codes.NOT_LITERAL, codes.ANY, codes.IN)
+"""Operations that match one character."""
 _REPEATS: Final = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 
 
@@ -105,7 +107,7 @@ def _cost(tree: Iterable[tuple[Any, Any]]) -> tuple[int, float]:
     """The worst case of backtracking: consecutive unbounded repetitions, and other ways to match a token."""
     n_repetitions, n_ways = 0, 1.0
     for operation, argument in tree:
-        if _is_one_character(operation) or operation is codes.AT:
+        if operation in (*_CHARACTERS, codes.AT):
             continue
         if operation in _REPEATS:
             cost = _repeated(*argument)
@@ -177,7 +179,7 @@ def _fault(tree: Any) -> str | None:
     for operation, argument in tree:
         if operation is codes.AT and argument not in (codes.AT_BOUNDARY, codes.AT_NON_BOUNDARY):
             return r"has ^ or $; remove them: a mutable pattern always matches a whole token"
-        if _is_one_character(operation):
+        if operation in _CHARACTERS:
             alone = compiler.compile(parser.SubPattern(tree.state, [(operation, argument)]))
             if reached := alone.search(DIVIDING):
                 kind = "white space" if reached[0].isspace() else reached[0]
@@ -185,10 +187,6 @@ def _fault(tree: Any) -> str | None:
         elif fault := next(filter(None, map(_fault, _inside(argument))), None):
             return fault
     return None
-
-
-def _is_one_character(operation: Any) -> bool:
-    return operation in (codes.LITERAL, codes.NOT_LITERAL, codes.ANY, codes.IN)
 
 
 def _inside(argument: Any) -> Iterable[Any]:

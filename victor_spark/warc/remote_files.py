@@ -110,9 +110,7 @@ class RemoteFile(io.RawIOBase):
         """True."""
         return True
 
-    def seekable(self) -> bool:
-        """True."""
-        return True
+    seekable = readable
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
         """Goes to a position."""
