@@ -15,13 +15,19 @@ _LONGEST_LINE: Final = 120
 _LONGEST_DATE: Final = 48
 _LONGEST_ELEMENT: Final = 80  # that is marked as one with a date
 _WORDS_OF_DATE: Final = 4  # the most words in a line of a date alone
+_MAX_LABEL_WORDS: Final = 3
 _MAX_BELOW_HEADING: Final = 600
+WORD: Final = re.compile(r"[^\W_]+")
+_DIGIT: Final = re.compile(r"\d")
+_YEAR: Final = re.compile(r"\d{4}")
+_OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
+_PUBLISHED: Final = re.compile("publish|entry-date|created")
 _IN_BRACKETS: Final = re.compile(r"(?<=\S) \([^()]*\)")
 """A date in brackets belongs to something else, as in `Terms of Use (10 Mar 2001)`."""
-
-
 _updated: Final = partial(pattern_of, "updated", r"\A(?:(?!\d{4}).)*?", re.NOFLAG)
 """Words in lower case, not behind a year, that make the first date of a line that of a change."""
+_of_user: Final = partial(pattern_of, "users", r"\W*(?:\S+\s+){0,2}?")
+"""The beginning of a line whose date is about a user, such as `Date joined`: at most two words before."""
 
 
 def published(page: Statements) -> Candidates[str]:
@@ -47,9 +53,6 @@ def _agree(shown: str, stated: str) -> bool:
     later = date.fromisoformat(shown[:10]) - date.fromisoformat(stated[:10])
     is_issue = later.days == 1 and _OFFSET.search(stated) is not None
     return is_issue or {*shown[:10].split("-")} == {*stated[:10].split("-")}
-
-
-_OFFSET: Final = re.compile(r"[+-](?!00:00)\d\d:\d\d\Z")
 
 
 def _of_dates(lines: Iterable[str]) -> Candidates[str]:
@@ -88,24 +91,12 @@ def _parts(line: str) -> list[str]:
     return [line]
 
 
-WORD: Final = re.compile(r"[^\W_]+")
-_YEAR: Final = re.compile(r"\d{4}")
-_MAX_LABEL_WORDS: Final = 3
-
-
-_of_user: Final = partial(pattern_of, "users", r"\W*(?:\S+\s+){0,2}?")
-"""The beginning of a line whose date is about a user, such as `Date joined`: at most two words before."""
-
-
 def _days(page: Statements, candidates: Candidates[str]) -> Candidates[str]:
     """Those of the candidates that are dates, as ISO 8601."""
     for where, text in candidates:
         month_first = "/" in text and page.month_first
         if _DIGIT.search(text) and (day := dates.iso(text, month_first=month_first)) is not None:
             yield where, day
-
-
-_DIGIT: Final = re.compile(r"\d")
 
 
 def _visible_dates(page: Statements) -> Candidates[str]:
@@ -117,9 +108,6 @@ def _visible_dates(page: Statements) -> Candidates[str]:
     yield from (time for time in page.evidence.times if not _updated().search(time[0]))
     yield from (("text by h1", line) for line in lines)
     yield from page.marked(evidence.DATE, _LONGEST_ELEMENT)
-
-
-_PUBLISHED: Final = re.compile("publish|entry-date|created")
 
 
 def modified(page: Statements) -> Candidates[str]:

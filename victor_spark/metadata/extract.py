@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from html import unescape
 from itertools import chain, islice
 from typing import Any, Final
@@ -19,6 +20,13 @@ MIN_HEADING_F1: Final = 0.3
 MAX_TAGS: Final = 50
 _MAX_NAME_WORDS: Final = 2  # an end of a title with more words is no name of a site
 _MAX_BARS: Final = 20  # bars and dashes at which a title may end or begin
+_MAX_SITE_NAMES: Final = 3  # the most names of the site that are removed from a title
+_MAX_GAP_IN_BYLINE: Final = 150  # bytes between elements with the same mark that name authors of one text
+_MAX_GAP_OF_AUTHORS: Final = 1_000  # bytes between the names of authors of one text
+_MAX_IN_BYLINE: Final = 5
+_LONGEST_NAME: Final = 80
+_LONGEST_BYLINE: Final = 120
+_visible: Final = partial(re.compile(f"[{INVISIBLE}]+").sub, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +61,11 @@ def metadata(markup: bytes, url: str | None = None, fields: Iterable[str] | None
     for name in _FIELDS if fields is None else fields:
         for where, value in _FIELDS[name](page):
             if value:
-                seen = _seen(value) if isinstance(value, str) else tuple(map(_seen, value))
-                values[name], sources[name] = seen, where
+                values[name] = _visible(value) if isinstance(value, str) else tuple(map(_visible, value))
+                sources[name] = where
                 break
     days.beside.cache_clear()  # it holds the page
     return Metadata(**values, sources=sources)
-
-
-def _seen(text: str) -> str:
-    return text if text.isascii() else _NOT_SEEN.sub("", text)
-
-
-_NOT_SEEN: Final = re.compile(f"[{INVISIBLE}]+")
 
 
 def _titles(page: Statements) -> Candidates[str]:
@@ -166,7 +167,6 @@ def _shorter(title: str, headings: set[str], sites: set[str]) -> str:
     return parts[0] if is_cut and words[2] <= _MAX_NAME_WORDS < words[0] else title
 
 
-_MAX_SITE_NAMES: Final = 3  # the most names of the site that are removed from a title
 _BARS: Final = re.compile(
     r"(\s+(?:[|–—\-·•»«/~<>⋆★@]+|::+|:(?=\s+r/))\s+|\s*[|｜»«]\s*|[_-](?<=[⺀-\uffff].)-?(?=\S))"
 )
@@ -288,13 +288,6 @@ def _marked_authors(page: Statements, patterns: Iterable[re.Pattern[str]]) -> Ca
         if found := author_names.authors(own, handles=handles):
             is_first = len(found) > _MAX_IN_BYLINE or pattern is evidence.USER or page.states_thread
             yield near[0][0].mark, found[:1] if is_first else found
-
-
-_MAX_GAP_IN_BYLINE: Final = 150  # bytes between elements with the same mark that name authors of one text
-_MAX_GAP_OF_AUTHORS: Final = 1_000  # bytes between the names of authors of one text
-_LONGEST_NAME: Final = 80
-_LONGEST_BYLINE: Final = 120
-_MAX_IN_BYLINE: Final = 5
 
 
 def _tags(page: Statements) -> Candidates[tuple[str, ...]]:
