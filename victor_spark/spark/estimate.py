@@ -177,7 +177,7 @@ def estimate(
     cpu_hours *= TWO_PASSES if request.sites.by_site else 1.0
     statuses = {name: round(n * factor) for name, n in sampled.counts.page_statuses.items()}
     n_pages, n_output = sum(statuses.values()), round(sampled.n_output * factor)
-    n_splits = [n for _, n in plan.n_splits(planned)]
+    waves = plan.waves(planned)
     of_pages = {
         "n_pages": n_pages,
         "error": 0.0 if factor <= 1 else sampled.error,
@@ -197,8 +197,8 @@ def estimate(
         **of_pages,
         "n_cores": n_cores,
         "start_seconds": start,
-        "n_splits": sum(n_splits),
-        "n_waves": len(n_splits),
+        "n_splits": sum(waves.values()),
+        "n_waves": len(waves),
         "driver_bytes": int(planned.shards.nbytes + planned.begins.nbytes),
         "sample": {
             "n_ranges": len(sampled.rates),

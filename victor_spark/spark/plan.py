@@ -217,16 +217,10 @@ def of_request(shards: pa.Table, request: CleanRequest, *, n_cores: int) -> Plan
     return plan(shards, n_cores=n_cores, min_wave_bytes=least, **sizes)
 
 
-def waves(plan: Plan) -> Iterator[int]:
-    """The numbers of the waves, from 0 on, without those in which no split begins."""
-    return (wave for wave, _ in n_splits(plan))
-
-
-def n_splits(plan: Plan) -> Iterator[tuple[int, int]]:
-    """The numbers of the waves, as `waves` gives them, each with its number of splits."""
-    for wave in range(-(-int(plan.begins[-1]) // plan.wave_bytes)):
-        if n := len(_within(plan, wave)[1]):
-            yield wave, n
+def waves(plan: Plan) -> dict[int, int]:
+    """The numbers of the waves, from 0 on, with how many splits begin in each; none without splits."""
+    n_waves = -(-int(plan.begins[-1]) // plan.wave_bytes)
+    return {wave: n for wave in range(n_waves) if (n := len(_within(plan, wave)[1]))}
 
 
 def splits(plan: Plan, wave: int) -> pa.Table:

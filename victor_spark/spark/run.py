@@ -131,7 +131,7 @@ def _run(spark: SparkSession, files: Files, this: Run, first: dict[str, Any] | N
     planned = plan.of_request(this.shards, request, n_cores=context.defaultParallelism)
     planned = ledger.begin(files, this.config, planned, request.options)
     done = ledger.tidy(files)
-    n_waves, shards = sum(1 for _ in plan.waves(planned)), many(this.n_shards, "shard")
+    n_waves, shards = len(plan.waves(planned)), many(this.n_shards, "shard")
     if done:
         log(f"resuming {shards} on {context.master}: {len(done)} of {n_waves} waves are done")
     else:

@@ -93,6 +93,8 @@ class RowBatch:
 
 
 _COPIED: Final = tuple(each.name for each in fields(Record) if each.name in tables.MEANINGS)
+_OF_DOCUMENT: Final = ("language", "language_score", "title", "n_blocks", "cleaner")
+_OF_DECISION: Final = ("status", "reason", "n_kept_blocks", "p_content", "expected_f1")
 
 
 def record_row(record: Record, *, status: str, reason: str | None) -> Row:
@@ -117,11 +119,7 @@ def document_row(record: Record, document: Document, on_request: Collection[str]
         row.update(stated(document))
     row.update(
         content_charset=document.charset or record.http_charset,
-        language=document.language,
-        language_score=document.language_score,
-        title=document.title,
-        n_blocks=document.n_blocks,
-        cleaner=document.cleaner,
+        **{name: getattr(document, name) for name in _OF_DOCUMENT},
         **decided(document, on_request),
     )
     return row
@@ -137,14 +135,10 @@ def decided(document: Document, on_request: Collection[str] = ()) -> Row:
     """The columns that depend on which blocks are kept; texts only where the status is ok."""
     is_ok = document.status == "ok"
     return {
-        "status": document.status,
-        "reason": document.reason,
+        **{name: getattr(document, name) for name in _OF_DECISION},
         "text": document.text if is_ok else None,
         "text_hash": document.text_hash if is_ok else None,
         "markdown": document.render("markdown") if is_ok and "markdown" in on_request else None,
-        "n_kept_blocks": document.n_kept_blocks,
-        "p_content": document.p_content,
-        "expected_f1": document.expected_f1,
         "blocks": document.blocks if "blocks" in on_request else None,
     }
 
