@@ -6,7 +6,7 @@ fields that are compared, except those that tell the two passes of a run apart.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Final
 
@@ -228,8 +228,8 @@ class CleanRequest:
     """The request of `victor clean`; `output` is "" if one page is printed.
 
     The groups `cleaning`, `reading`, `rows` (as "output"), `limits` and `budget` are tables of
-    conf/cleaning.toml. `options` are the names of the options that set the fields, for error messages.
-    `passing`: which pass of the run this is; `known`: where the second one finds the sums of sites.
+    conf/cleaning.toml. `passing`: which pass of the run this is; `known`: where the second one finds the sums
+    of sites.
     """
 
     inputs: tuple[str, ...] = field(default=(), compare=False)
@@ -246,7 +246,6 @@ class CleanRequest:
     sites: SiteOptions = SiteOptions()
     passing: str = ""
     known: str = ""
-    options: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if self.sites.by_site and self.cleaning.cleaner != victor.NAME:

@@ -60,8 +60,6 @@ FOR_ARCHIVES: Final = (SITES, ROWS, *_RECORDS, LIMITS, BUDGET, SPARK)
 """Options that are refused for one page on stdout."""
 
 ALL: Final = (CLEANER, TEMPLATES, SITES, *RUNNING)
-OPTIONS: Final = {one.dest: one.flag for one in options.flat(ALL)}
-"""The option of each field of the request."""
 
 
 def requested(arguments: argparse.Namespace) -> CleanRequest:
@@ -81,7 +79,6 @@ def requested(arguments: argparse.Namespace) -> CleanRequest:
         inputs=tuple(arguments.inputs),
         base_url=given.get("base_url"),
         output=given.get("output") or "",
-        options=OPTIONS,
         **groups,
     )
 

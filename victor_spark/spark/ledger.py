@@ -13,13 +13,14 @@ import json
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
 import pyarrow as pa
 
 from victor_spark.errors import OutputError
 from victor_spark.logs import many
+from victor_spark.request import CleanRequest
 from victor_spark.spark import plan, report
 from victor_spark.spark.files import Files, address, output_errors
 from victor_spark.spark.plan import Plan
@@ -43,9 +44,11 @@ DEDUP: Final = "_run/dedup"
 _N_READERS: Final = 16
 _N_DIFFERENCES_SHOWN: Final = 3
 
-Config = dict[str, Any]
-Options = Mapping[str, str]
+_GROUPS: Final = [one.default for one in fields(CleanRequest) if is_dataclass(one.default)]
+_OPTIONS: Final = {one.name: one.metadata["flag"].split()[0] for group in _GROUPS for one in fields(group)}
 """The option of the command line that sets a field of the request, by the field: for error messages."""
+
+Config = dict[str, Any]
 
 
 def check(files: Files) -> None:
@@ -60,14 +63,14 @@ def check(files: Files) -> None:
 
 
 def finished_run(
-    files: Files, config: Config, shards: pa.Table, options: Options, stored_in: str = MANIFEST
+    files: Files, config: Config, shards: pa.Table, stored_in: str = MANIFEST
 ) -> dict[str, Any] | None:
     """The run.json of a complete run of the same command; None if it is not complete, or pages are gone.
 
     `stored_in`: the name of the manifest, which has the shards as the earlier run found them.
     Raises OutputError with the differences if OUT is of a different command or of shards that changed.
     """
-    if not _begun(files, config, options, f"{FIRST_PASS}/{CONFIG}"):
+    if not _begun(files, config, f"{FIRST_PASS}/{CONFIG}"):
         return None
     is_removed = stored_in != MANIFEST and files.read(stored_in) is None  # users may delete this file
     if not is_removed and (changed := plan.changed(_stored_shards(files, stored_in), shards)):
@@ -87,7 +90,7 @@ def whole(files: Files) -> dict[str, int] | None:
     return {name: size for entry in found for name, size in entry.files.items()}
 
 
-def _begun(files: Files, config: Config, options: Options, first_pass: str = "") -> bool:
+def _begun(files: Files, config: Config, first_pass: str = "") -> bool:
     """Whether a run of the same command began here; OutputError if it was a different command.
 
     `first_pass`: where the config is until the second pass begins.
@@ -96,7 +99,7 @@ def _begun(files: Files, config: Config, options: Options, first_pass: str = "")
     if found is None:
         return False
     with _undamaged(files):
-        differences = list(_differences(found, config, options))
+        differences = list(_differences(found, config))
     if differences:
         shown = ", ".join(differences[:_N_DIFFERENCES_SHOWN])
         n_more = len(differences) - _N_DIFFERENCES_SHOWN
@@ -106,12 +109,12 @@ def _begun(files: Files, config: Config, options: Options, first_pass: str = "")
     return True
 
 
-def _differences(old: Config, new: Config, options: Options) -> Iterator[str]:
+def _differences(old: Config, new: Config) -> Iterator[str]:
     """The differences between the command that wrote OUT and this one, by options of the command line."""
     for key in sorted(old.keys() | new.keys()):
         before: Any = old.get(key)
         now: Any = new.get(key)
-        option = options.get(key, key)
+        option = _OPTIONS.get(key, key)
         if before == now:
             continue
         if key == "inputs":
@@ -123,7 +126,7 @@ def _differences(old: Config, new: Config, options: Options) -> Iterator[str]:
             if names:  # which models there are follows from other options
                 yield f"with other models ({', '.join(names)})"
         elif isinstance(before, dict) and isinstance(now, dict):
-            yield from _differences(before, now, options)
+            yield from _differences(before, now)
         elif isinstance(before, bool):
             yield f"{'with' if before is not option.startswith('--no-') else 'without'} {option}"
         elif before is None:
@@ -150,10 +153,10 @@ def claimed(files: Files) -> Iterator[None]:
         files.lock.release()
 
 
-def begin(files: Files, config: Config, planned: Plan, options: Options) -> Plan:
+def begin(files: Files, config: Config, planned: Plan) -> Plan:
     """The plan of an earlier run of the same command; without one, stores this plan and the config."""
     with output_errors(files.location):
-        if _begun(files, config, options):
+        if _begun(files, config):
             before = stored_plan(files)
             files.remove(STOPPED)
             addresses = planned.shards["path"]  # by which this command opens the same shards

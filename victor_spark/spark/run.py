@@ -77,7 +77,7 @@ def _finished(files: Files, this: Run) -> dict[str, Any] | None:
     """The run.json of an earlier run of the same command, if it is complete; checks the failure budget."""
     request, first = this.request, f"{ledger.FIRST_PASS}/{ledger.MANIFEST}"
     stored_in = first if request.sites.by_site else ledger.MANIFEST
-    found = ledger.finished_run(files, this.config, this.shards, request.options, stored_in)
+    found = ledger.finished_run(files, this.config, this.shards, stored_in)
     if found:
         _tidy(files, request)
         log(f"already done on {found['finished_at']}: nothing to do")
@@ -97,7 +97,7 @@ def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
     first_pass.lock = files.lock
     with output_errors(folder):  # tasks read it as they read inputs
         storage.is_directory(address(first_pass))
-    scored = ledger.finished_run(first_pass, this.config, this.shards, request.options)
+    scored = ledger.finished_run(first_pass, this.config, this.shards)
     if scored is None:
         for name in (ledger.CONFIG, ledger.PLAN, ledger.MANIFEST, ledger.LEDGER):
             files.remove(name)  # of a second pass that had other scored pages
@@ -129,7 +129,7 @@ def _run(spark: SparkSession, files: Files, this: Run, first: dict[str, Any] | N
     """One pass; the second one has the run.json of the `first`."""
     request, context = this.request, spark.sparkContext
     planned = plan.of_request(this.shards, request, n_cores=context.defaultParallelism)
-    planned = ledger.begin(files, this.config, planned, request.options)
+    planned = ledger.begin(files, this.config, planned)
     done = ledger.tidy(files)
     n_waves, shards = len(plan.waves(planned)), many(this.n_shards, "shard")
     if done:
