@@ -674,6 +674,60 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
     assert process.returncode == 141
 
 
+WAITING = """
+import signal, sys, types
+from victor_spark import cli
+from victor_spark.commands.options import Command
+
+def run(arguments):
+    print("runs", signal.getsignal(signal.SIGHUP) is signal.SIG_IGN, flush=True)
+    signal.pause()
+
+cli.COMMANDS["wait"] = ("wait:WAIT", "")
+sys.modules["victor_spark.commands.wait"] = types.SimpleNamespace(WAIT=Command("", (), run, sys.argv[1]))
+sys.argv[1:] = ["wait"]
+sys.exit(cli.main())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("stopped", "expected"),
+    [
+        ("", (130, "victor: stopped\n")),
+        ("nothing was written", (4, "victor: stopped; nothing was written\n")),
+    ],
+)
+def test_a_signal_that_ends_programs_ends_a_command_with_a_line_at_any_time(
+    number: signal.Signals, stopped: str, expected: tuple[int, str]
+) -> None:
+    """Also before Spark starts, and in commands without Spark."""
+    command = [sys.executable, "-c", WAITING, stopped]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "runs False\n"
+        process.send_signal(number)
+        _, said = process.communicate()
+    assert (process.returncode, said) == expected
+
+
+def test_what_nohup_started_outlives_its_terminal() -> None:
+    command = ["sh", "-c", 'trap "" HUP; exec "$0" "$@"', sys.executable, "-c", WAITING, ""]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "runs True\n"
+        process.terminate()
+
+
+@pytest.mark.parametrize("where", ["2>/dev/full", "2>&1 | true"])
+def test_a_stderr_that_takes_no_line_changes_no_exit_code(html: Path, tmp_path: Path, where: str) -> None:
+    """A log on a full disk, or the reader of a pipe that went away."""
+    for page, expected in ((html, 0), (tmp_path / "none.html", 2)):
+        shell = f'{{ "$@" >/dev/null; echo $? >{tmp_path}/code; }} {where}'
+        subprocess.run(["sh", "-c", shell, "sh", *VICTOR, "clean", str(page), "--lang", "cs"], check=True)
+        assert int((tmp_path / "code").read_text()) == expected
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_standard_streams_change_no_exit_code(html: Path, tmp_path: Path, closed: str) -> None:
     """Schedulers and daemons may start a program without them; no other file gets their numbers."""

@@ -6,6 +6,7 @@ import errno
 import os
 import platform
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -53,6 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream = open(os.devnull, "r+", encoding="utf-8")  # noqa: SIM115 - it stays open
             os.set_inheritable(stream.fileno(), True)
             setattr(sys, name, stream)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C; `nohup` ignores SIGHUP
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
     codes: list[int] = []
     atexit.register(_leave, codes)  # registered first, so that it runs after all other exit handlers
     codes.append(_run(sys.argv[1:]))
@@ -79,6 +83,7 @@ def _run(words: list[str]) -> int:
     except SystemExit as error:  # argparse: 0 after --help, 2 with its own line
         return error.code if isinstance(error.code, int) else errors.EXIT_USAGE
     except KeyboardInterrupt:
+        logs.log("stopped", "warning")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         with suppress(OSError, ValueError):  # no real stdout
@@ -93,7 +98,7 @@ def _run(words: list[str]) -> int:
             line, code = f"{package} is not installed: pip install 'victor-spark[{extra}]'", errors.EXIT_USAGE
         elif isinstance(error, OSError) and error.filename is not None:
             line, code = f"{error.filename}: {errors.one_line(error)}", errors.EXIT_USAGE
-        elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             line, code = f"can't write: {errors.one_line(error)}", errors.EXIT_INCOMPLETE
         else:
             hint = "" if debug else " (--debug prints the traceback)"
@@ -226,6 +231,6 @@ def _version() -> Iterator[str]:
 
 def _failed(line: str, code: int, *, debug: bool) -> int:
     if debug:
-        print(redacted_message(traceback.format_exc()), file=sys.stderr, end="")
+        logs.write(redacted_message(traceback.format_exc()))
     logs.log(" ".join(line.split()), "error", exit_code=code)
     return code

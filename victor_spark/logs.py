@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -62,7 +63,14 @@ def log(line: str, level: str = "info", /, **fields: Any) -> None:
         found = {"time": datetime.now(UTC).isoformat(), "level": level, "message": text}
         text = json.dumps({**found, **FIELDS, **fields})
     erase()  # the line takes the place of a bar, which is drawn again below it
-    print(f"{text}\n", end="", file=sys.stderr, flush=True)  # in one write: processes share stderr
+    write(f"{text}\n")  # in one write: processes share stderr
+
+
+def write(text: str) -> None:
+    """Writes to stderr; what a closed pipe or a full disk does not take is lost, and ends no run."""
+    with suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def _harmless(character: str) -> str:
@@ -81,14 +89,13 @@ def bar(share: float, line: str, end: str = "") -> None:
     room = shutil.get_terminal_size().columns - 1
     width = max(min(_BAR_WIDTH, room - len(f"[] {line}")), 0)
     filled = "#" * min(int(width * share), width)
-    sys.stderr.write(f"\r{f'[{filled:.<{width}}] {line}'[:room]}\x1b[K{end}")
-    sys.stderr.flush()
+    write(f"\r{f'[{filled:.<{width}}] {line}'[:room]}\x1b[K{end}")
 
 
 def erase() -> None:
     """Removes the bar, if there is one."""
     if _DRAWN:
-        print(_DRAWN.pop(), end="", file=sys.stderr, flush=True)
+        write(_DRAWN.pop())
 
 
 def clock(seconds: float) -> str:

@@ -22,6 +22,7 @@ from victor_spark.spark.files import output_errors
     [
         OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
         OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)),
+        OSError(errno.EFBIG, os.strerror(errno.EFBIG)),  # beyond `ulimit -f`
         RuntimeError("Job aborted.\nCaused by: java.io.IOException: No space left on device\n\tat a.b"),
         RuntimeError("DSQuotaExceededException: The DiskSpace quota of /small is exceeded: quota = 3 B"),
         RuntimeError("File /out could only be written to 0 of the 1 minReplication nodes."),

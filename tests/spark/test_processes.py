@@ -114,14 +114,33 @@ def test_files_whose_names_the_locale_cannot_write_are_read_by_spark_too(
     assert list((tmp_path / "výstup" / "duplicates").glob("*.parquet"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_what_waits_for_spark_can_be_interrupted(number: signal.Signals) -> None:
+def test_a_run_whose_log_is_on_a_full_disk_is_done(
+    crawl: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    command = [sys.executable, "-m", "victor_spark", "clean", str(crawl), "--output", str(tmp_path / "out")]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, env=environment, stderr=full, check=False)
+    assert done.returncode == 0
+    assert len(rows(tmp_path / "out")) == 17
+
+
+def test_spark_without_a_folder_for_its_own_files_is_wrong_usage(
+    crawl: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (tmp_path / "file").touch()
+    command = [sys.executable, "-m", "victor_spark", "clean", str(crawl), "--output", str(tmp_path / "out")]
+    here = {"SPARK_LOCAL_DIRS": str(tmp_path / "file" / "folder")}
+    ended = subprocess.run(command, env=environment | here, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.endswith("Spark starts no application there; see its messages above\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_waits_for_spark_can_be_interrupted() -> None:
     forever = threading.Event()
-    threading.Timer(0.3, os.kill, (os.getpid(), number)).start()
-    before = signal.getsignal(number)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         interruptible(forever.wait, group="a test", patience=0)
-    assert signal.getsignal(number) is before
     forever.set()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.crawl import PARAGRAPH, Response, Victor, page, rows, tree, write_warc
+from victor_spark.spark import ledger as entered
+from victor_spark.spark.files import Files
+from victor_spark.spark.run_record import Entry
 
 pytestmark = pytest.mark.spark
 
@@ -88,8 +92,31 @@ def test_pages_that_went_are_made_again(done: Path, whole: Path, shards: Path, v
     (done / "_run" / "run.json").unlink()
     next((done / "pages").glob("wave-00002-*.parquet")).unlink()
     ledger(done)[0].write_text("{ half a led")
+    without_files = json.loads(ledger(done)[1].read_text()) | {"files": None}
+    ledger(done)[1].write_text(json.dumps(without_files))
+    assert victor("status", done).code == 4
     assert victor("clean", shards, "--output", done).code == 0
     assert rows(done) == rows(whole)
+
+
+@pytest.mark.parametrize("name", ["config.json", "plan.json", "manifest.parquet"])
+def test_a_run_whose_record_is_deleted_in_the_middle_is_not_done(
+    done: Path, shards: Path, victor: Victor, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Without these files, `status`, `export` and the same command would refuse a complete output."""
+    (done / "_run" / "run.json").unlink()
+    ledger(done)[1].unlink()
+    enter = entered.enter
+
+    def deletes(files: Files, entry: Entry) -> None:
+        (done / "_run" / name).unlink()
+        enter(files, entry)
+
+    monkeypatch.setattr(entered, "enter", deletes)
+    outcome = victor("clean", shards, "--output", done)
+    assert (outcome.code, outcome.lines[1:]) == (2, [outcome.lines[-1]])
+    assert re.search(r"error: .*/out: (holds no run of victor clean|_run/ is damaged;)", outcome.lines[-1])
+    assert not (done / "_run" / "run.json").exists()
 
 
 def test_the_cut_is_that_of_the_first_run(done: Path, whole: Path, shards: Path, victor: Victor) -> None:

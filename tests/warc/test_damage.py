@@ -409,6 +409,18 @@ def test_a_dictionary_of_any_declared_length_is_read_up_to_a_limit() -> None:
     assert 0 < file.longest <= 64 << 20
 
 
+@pytest.mark.parametrize("length", [9_000_000, 0xFFFFFFFF])
+def test_with_a_part_of_its_dictionary_no_record_is_made_up(reading: Reading, length: int) -> None:
+    """Frames have no checksum: with other bytes as its dictionary, one gives another record, and no error."""
+    dictionary = zstandard.train_dictionary(4000, making.responses(200))
+    packer = zstandard.ZstdCompressor(dict_data=dictionary)
+    lying = struct.pack("<II", 0x184D2A5D, length) + dictionary.as_bytes()
+    parts = [packer.compress(record) for record in RECORDS]
+    found = reading(b"".join([lying, *parts, zstandard.compress(RECORDS[-1])]), "made.warc.zst")
+    assert numbers(found) == [N - 1]
+    assert corrupt(found) == [(0, len(lying) + sum(map(len, parts)))]
+
+
 @pytest.mark.parametrize("compressed", [False, True])
 def test_zstd_shards_with_a_dictionary(reading: Reading, compressed: bool) -> None:
     raw = making.responses(200)

@@ -1,5 +1,6 @@
 """A page that harms its process gets one row with the reason, and every other page gets its own row."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -186,6 +188,15 @@ def test_what_a_page_writes_to_stderr_arrives_there(
 ) -> None:
     cleaned(sandbox, write(tmp_path / "a.warc.gz", b"writes to stderr", b"is kind"))
     assert capsys.readouterr().err == "said by a page\n"
+
+
+def test_a_page_is_cleaned_though_stderr_takes_no_line(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = Mock(write=Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
+    monkeypatch.setattr(sys, "stderr", full)
+    assert len(cleaned(sandbox, write(tmp_path / "a.warc.gz", b"writes to stderr", b"is kind"))) == 2
+    full.write.assert_called_once_with("said by a page\n")
 
 
 def test_the_time_a_page_may_take_grows_with_it(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ The figures of its pages, per set and over all, are plain dicts for metrics.json
 import gzip
 import hashlib
 import json
+import signal
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -85,7 +86,8 @@ def _each(run: Callable[[int], FoldResults], n_folds: int, n_jobs: int) -> Itera
         yield from map(run, range(n_folds))
         return
     _forked = run
-    with get_context("fork").Pool(min(n_jobs, n_folds)) as pool:
+    plain = (signal.SIGTERM, signal.SIG_DFL)  # the pool ends its children by it
+    with get_context("fork").Pool(min(n_jobs, n_folds), signal.signal, plain) as pool:
         yield from pool.imap_unordered(_run_forked, range(n_folds), chunksize=1)
         pool.close()  # children end by themselves: a signal would meet the handlers of the parent
         pool.join()

@@ -289,7 +289,7 @@ Files: TypeAlias = LocalFiles | HadoopFiles | CloudFiles
 
 
 DISK_FULL: Final = re.compile(
-    r"No space left on device|Disk quota exceeded"
+    r"No space left on device|Disk quota exceeded|File too large"
     r"|The \w+ quota of [^\n]{1,200}? is exceeded|could only be written to 0 of the"
 )
 _UNREADABLE: Final = re.compile(r"(?:reading file|footer for file:) (?:file:/*(?=/))?(\S+?)\.?(?:\s|$)")

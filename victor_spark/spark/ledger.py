@@ -238,7 +238,8 @@ def entries(files: Files) -> Iterator[Entry]:
             for content in pool.map(lambda name: files.read(f"{LEDGER}/{name}"), some):
                 with suppress(ValueError, TypeError, KeyError):
                     found = json.loads(content or b"")
-                    yield Entry(**{**found, "counts": Counts(**found["counts"])})
+                    found |= {"files": dict(found["files"]), "counts": Counts(**found["counts"])}
+                    yield Entry(**found)
 
 
 def enter(files: Files, entry: Entry) -> None:

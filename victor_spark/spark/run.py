@@ -159,6 +159,7 @@ def _run(spark: SparkSession, files: Files, this: Run, first: dict[str, Any] | N
             raise OutputError(f"{request.output}: {rows}; remove {ledger.FIRST_PASS} from it, and run again")
         names = ("started_at", "finished_at", "n_bytes", "seconds", "stages")
         finished["first_pass"] = {name: first[name] for name in names}
+    ledger.stored_plan(files)  # OutputError if another program removed a file that readers of OUT need
     ledger.finish(files, finished)
     if request.passing != FIRST_PASS:
         _log(finished, request.output)

@@ -1,9 +1,8 @@
-"""The Spark session of a run: that of spark-submit, or one of our own; signals cancel its jobs."""
+"""The Spark session of a run: that of spark-submit, or one of our own; an interrupt cancels its jobs."""
 
 import os
 import re
 import shlex
-import signal
 import site
 import socket
 import sys
@@ -176,8 +175,6 @@ def _build(master: str | None) -> SparkSession:
     try:
         return builder.getOrCreate()
     except Exception as error:
-        if chosen.startswith("local"):
-            raise
         line = f"--master {chosen}: Spark starts no application there; see its messages above"
         raise UsageError(line) from error
 
@@ -251,7 +248,7 @@ def small_batches(spark: SparkSession, n_rows: int) -> Iterator[None]:
 
 
 def job(name: str, action: Callable[[SparkSession], Result], *, master: str | None = None) -> Result:
-    """The result of `action` for a session; SIGINT and SIGTERM cancel its jobs, which are one job group."""
+    """The result of `action` for a session; an interrupt cancels its jobs, which are one job group."""
     group = f"{name} {uuid4()}"
 
     def run() -> Result:
@@ -269,7 +266,7 @@ def interruptible(
     patience: float = _CANCEL_SECONDS,
     stop: threading.Event | None = None,
 ) -> Result:
-    """The result of `action`; SIGINT and SIGTERM cancel the group's jobs and raise KeyboardInterrupt.
+    """The result of `action`; an interrupt (cli.main: also SIGTERM) cancels the group's jobs, and is raised.
 
     If the action ends without an error in spite of the signal, its result is returned.
     The action runs in a thread of its own, so that an interrupt never hits a call into the JVM, and PySpark's
@@ -288,20 +285,19 @@ def interruptible(
     # Only a running context has properties to inherit; after one was stopped, asking for them fails.
     thread = InheritableThread if SparkContext._active_spark_context else threading.Thread
     worker = thread(target=settle, daemon=True)
-    with _as_keyboard_interrupt():
-        try:
-            worker.start()
+    try:
+        worker.start()
+        return future.result()
+    except KeyboardInterrupt:
+        if stop is not None:
+            stop.set()
+        if context := SparkContext._active_spark_context:
+            with suppress(Py4JError, AttributeError):  # Spark may be stopping, or still starting
+                _cancel(context, group)
+        wait([future], patience if context else min(patience, _ENDING_SECONDS))
+        if future.done() and future.exception() is None:
             return future.result()
-        except KeyboardInterrupt:
-            if stop is not None:
-                stop.set()
-            if context := SparkContext._active_spark_context:
-                with suppress(Py4JError, AttributeError):  # Spark may be stopping, or still starting
-                    _cancel(context, group)
-            wait([future], patience if context else min(patience, _ENDING_SECONDS))
-            if future.done() and future.exception() is None:
-                return future.result()
-            raise
+        raise
 
 
 def _cancel(context: SparkContext, group: str) -> None:
@@ -311,17 +307,3 @@ def _cancel(context: SparkContext, group: str) -> None:
     for cancel in ("cancelJobGroupAndFutureJobs", "cancelJobGroup", "cancelJobsWithTag"):
         with suppress(Py4JError):  # the first is new in Spark 4.0
             getattr(java, cancel)(group)
-
-
-@contextmanager
-def _as_keyboard_interrupt() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, signal.default_int_handler) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)

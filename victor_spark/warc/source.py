@@ -78,9 +78,10 @@ class Source:
         head = self.read_at(0, 8) if self.compression == "zstd" else b""
         if not head.startswith(compression.ZSTD_DICTIONARY_MAGIC) or len(head) < 8:
             return None
-        content = self.read_at(8, min(struct.unpack_from("<I", head, 4)[0], _LONGEST_DICTIONARY))
-        if not content.startswith(compression.ZSTD_MAGIC):
-            return content
+        (length,) = struct.unpack_from("<I", head, 4)
+        content = self.read_at(8, min(length, _LONGEST_DICTIONARY))
+        if len(content) < length or not content.startswith(compression.ZSTD_MAGIC):
+            return content if len(content) == length else None  # with a part of it, frames give other bytes
         found = compression.inflated_bytes(content, "zstd", _LONGEST_DICTIONARY)
         return None if found.end is None else found.content
 

@@ -25,6 +25,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from victor_spark import logs
 from victor_spark.request import WALL_FACTOR, Limits
 from victor_spark.warc.shard import Shard, Skip
 from victor_spark.worker import page_process
@@ -218,8 +219,7 @@ class _Child:
         text = os.pread(self._log, _LOG_BYTES, max(size - _LOG_BYTES, 0))
         os.ftruncate(self._log, 0)
         os.lseek(self._log, 0, os.SEEK_SET)
-        sys.stderr.write(text.decode("utf-8", "replace"))
-        sys.stderr.flush()
+        logs.write(text.decode("utf-8", "replace"))
         return text
 
 
