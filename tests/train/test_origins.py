@@ -166,7 +166,7 @@ def test_a_model_knows_its_collections_and_keeps_them_when_it_is_stored(small: F
 
 def test_a_page_is_learnt_from_with_what_other_sites_say_of_its_collection(small: FeatureTable) -> None:
     """Every site has elements of its own, which give its collection away to nobody but itself."""
-    singular = sorted(set(ELEMENTS) - {"", "p"})
+    singular = sorted(set(small.elements) - {"", "p"})
     pages = [
         replace(
             of_page,
