@@ -243,7 +243,7 @@ def test_a_run_goes_on_in_the_pass_where_it_stopped(
     shutil.rmtree(output / "pages")
     (first_pass / "known.json").unlink()  # while the sums were made
     assert status.status(str(output))["passing"] == "first"
-    with pytest.raises(OutputError, match="was written with --by-site: repeat"):  # not overwritten by one pass
+    with pytest.raises(OutputError, match="was written with --by-site: repeat"):  # by one pass
         clean(output)
     assert clean(output, sites=KEEPING) == whole
 
