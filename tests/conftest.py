@@ -59,13 +59,17 @@ def row_groups_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def pytest_configure() -> None:
-    """Sets the Java and the address that Spark uses; makes SIGTERM end a test run as Ctrl-C does."""
+    """Sets the Java and the address that Spark uses; makes SIGTERM end a test run as Ctrl-C does.
+
+    A run that a script starts in the background ignores SIGINT, also in its child processes; tests send it.
+    """
     ensure_java_home()
     os.environ.setdefault("SPARK_SUBMIT_OPTS", " ".join(java_options()))  # once: xdist's processes inherit it
     # Python workers of Spark import functions of tests; the first session may start in any folder.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     signal.signal(signal.SIGTERM, _interrupted)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
