@@ -137,7 +137,7 @@ def _quality(pages: Sequence[Measured]) -> Iterator[str]:
     index = [page for page in pages if page.gold["kind"] == "index"]
     n_kept, n_all = (sum(getattr(page, of).n_found for page in index) for of in ("found", "everything"))
     name, kept = "index pages (not in the mean)", f"{n_kept} of {n_all} words kept"
-    yield f"  {name:<37} {len(index):>5}   {kept} (--max-list-share 0.5 keeps none)"
+    yield f"  {name:<37} {len(index):>5}   {kept} (--max-list-share 0.5: none)"
 
 
 def _example(row: Row) -> Iterator[str]:
