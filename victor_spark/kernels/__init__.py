@@ -47,8 +47,8 @@ def text_of(points: npt.NDArray[np.uint32]) -> str:
 
 
 def slots(n: int) -> npt.NDArray[np.int32]:
-    """Room for a hash table of n keys: a power of two, at least twice as many."""
-    return np.empty(1 << (2 * n).bit_length(), dtype=np.int32)
+    """An empty hash table for n keys: a power of two of slots, at least twice as many, all -1."""
+    return np.full(1 << (2 * n).bit_length(), -1, dtype=np.int32)
 
 
 def uncompiled() -> tuple[str, ...]:
