@@ -64,14 +64,9 @@ def uncompiled() -> tuple[str, ...]:
     return tuple(found)
 
 
-def compiled() -> bool:
-    """Whether every kernel runs as compiled code made from its present source."""
-    return not uncompiled()
-
-
 @functools.cache
 def warn_if_uncompiled() -> None:
-    """Logs (on stderr unless configured otherwise), once a process, that `compiled()` is false."""
+    """Logs (on stderr unless configured otherwise), once a process, that kernels are `uncompiled()`."""
     if names := uncompiled():
         _LOGGER.warning(
             "kernels run uncompiled or outdated (%s): about 50 times slower; "
@@ -80,5 +75,5 @@ def warn_if_uncompiled() -> None:
         )
 
 
-views: Callable[..., Sequence[Any]] = (lambda *arrays: arrays) if compiled() else memory_views
+views: Callable[..., Sequence[Any]] = memory_views if uncompiled() else lambda *arrays: arrays
 """Arrays in the form that kernels take: unchanged if the kernels are compiled, else memory views."""
