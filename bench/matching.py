@@ -21,9 +21,8 @@ LONGEST_OF = {"ours": 100_000, "cydifflib": 25_000, "difflib": 6_000}
 
 def main() -> int:
     """Prints a table."""
-    print(
-        f"kernels compiled: {not uncompiled()}\n\n{'characters':>10}  {'texts':<8}{'matcher':<10}{'seconds':>9}"
-    )
+    print(f"kernels compiled: {not uncompiled()}\n")
+    print(f"{'characters':>10}  {'texts':<8}{'matcher':<10}{'seconds':>9}")
     for length in LENGTHS:
         for name, (first, second) in texts(length).items():
             for matcher, blocks in matchers().items():
