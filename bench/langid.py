@@ -15,7 +15,7 @@ from pathlib import Path
 from victor_spark.blocks import Blocks, Int32, UInt32
 from victor_spark.html.canonical import canonical
 from victor_spark.html.segment import segment
-from victor_spark.kernels import code_points, compiled
+from victor_spark.kernels import code_points, uncompiled
 from victor_spark.langid import encoding, identify
 from victor_spark.langid.profiles import Profiles
 from victor_spark.langid.scores import block_scores
@@ -38,7 +38,7 @@ def main() -> int:
     loaded = time.process_time()
     identify.page(code_points("warm up"), profiles)
     print(f"profiles: read in {1e3 * (loaded - started):.0f} ms, ", end="")
-    print(f"expanded in {1e3 * (time.process_time() - loaded):.0f} ms; kernels compiled: {compiled()}")
+    print(f"expanded in {1e3 * (time.process_time() - loaded):.0f} ms; kernels compiled: {not uncompiled()}")
     pages = [blocks for name in SETS for blocks in read(DATA / "pages" / f"{name}.jsonl.xz")]
     points = [code_points(blocks.text) for blocks in pages]
     n_blocks, n_letters = sum(map(len, pages)), sum(int(blocks.n_letters.sum()) for blocks in pages)

@@ -69,8 +69,9 @@ def _printed(script: str, chosen: Sequence[Shard]) -> str | None:
     if ran.returncode:
         print(f"{ran.stdout}bench: {script} failed with exit code {ran.returncode}", file=sys.stderr)
         return None
-    compiled = "compiled" if kernels.compiled() else f"NOT compiled: {', '.join(kernels.uncompiled())}"
-    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, kernels {compiled}"
+    names = kernels.uncompiled()
+    state = f"NOT compiled: {', '.join(names)}" if names else "compiled"
+    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, kernels {state}"
     return f"{ran.stdout.strip()}\n\n*{when}; load average before {before}, after {_load()}.*\n"
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from victor_spark import resources
 from victor_spark.blocks import Int32
 from victor_spark.errors import EXIT_DONE, InputError, VictorError
-from victor_spark.kernels import code_points, ngrams
+from victor_spark.kernels import code_points, num
 from victor_spark.langid import encoding, repair, scores
 from victor_spark.langid.identify import UNKNOWN, Guess, Identifier, best_and_rival, guesses
 from victor_spark.langid.normalise import folded, joined
@@ -213,7 +213,7 @@ def _by_nearness(nearness: Int32, n_letters: int, n_ngrams: int, languages: tupl
     if n_letters < settings().page.least_letters or not n_ngrams:
         return UNKNOWN
     best, rival = best_and_rival(nearness, languages)
-    lead = (float(nearness[best]) - rival) / (min(n_ngrams, ngrams.N_RANKED) * ngrams.FARTHEST)
+    lead = (float(nearness[best]) - rival) / (min(n_ngrams, num.N_RANKED) * num.FARTHEST_RANK)
     return Guess(languages[best], 1 / (1 + math.exp(-lead * math.sqrt(n_letters) * 10)))
 
 

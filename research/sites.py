@@ -37,6 +37,7 @@ from victor_spark.preparation import handed_over
 from victor_spark.settings import Settings
 from victor_spark.sites.evidence import (
     FILE_NAME,
+    FORMAT,
     REPEATS,
     Contributions,
     Known,
@@ -239,7 +240,8 @@ def measure(data: Path, models: Path, results: Path, site_model: Path, *, refit:
         fitted = fit(f1, np.ones(len(rows), bool))
         trials = {each: decided(rows, table, replace(fitted, calibration=each)) for each in CALIBRATION}
         calibration = min(trials, key=lambda each: abs(float(np.diff(trials[each].mean(axis=0))[0])))
-        (site_model / FILE_NAME).write_bytes(replace(fitted, calibration=calibration).to_bytes())
+        stored = {"format": FORMAT, **asdict(replace(fitted, calibration=calibration))}
+        (site_model / FILE_NAME).write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     shipped = model_from_bytes((site_model / FILE_NAME).read_bytes())
 
     one, by_site = decided(rows, table, None), decided(rows, table, shipped)

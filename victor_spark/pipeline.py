@@ -123,8 +123,9 @@ def cleaning(
         page = templates.before(page) if templates else page
         status, reason = _unfit(page, facts.language, settings)
         scores = cleaner(page) if status is None else uniform(len(page.blocks), OTHER)
-        scored = Scored(page, scores, facts.language.score, facts.charset, facts.repairs, facts.markup)
-        return _decided(scored, settings, templates, lap, write, status, reason)
+        known = (facts.language.score, facts.charset, facts.repairs, facts.markup)
+        scored = Scored(page, scores, *known, status=status, reason=reason)
+        return _decided(scored, settings, templates, lap, write)
 
     def stated(document: Document, page: Page, facts: PageFacts) -> Document:
         """The document of the text in the page's JSON-LD if that has a text that is ok, else `document`."""
@@ -219,7 +220,10 @@ def _loaded(settings: Settings) -> Callable[[Record], Document]:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A page with a cleaner's scores and the facts for its document; `kept` is None until it is decided."""
+    """A page with a cleaner's scores and the facts for its document; `kept` is None until it is decided.
+
+    `status` and `reason` are set if the page was dropped before any cleaner.
+    """
 
     page: Page
     scores: Scores
@@ -228,6 +232,8 @@ class Scored:
     repairs: str | None
     markup: Callable[[], bytes] | None = None
     kept: Bool | None = None
+    status: str | None = None
+    reason: str | None = None
 
 
 def deciding(settings: Settings, models: Mapping[str, bytes], lap: Lap) -> Callable[[Scored], Document]:
@@ -237,7 +243,7 @@ def deciding(settings: Settings, models: Mapping[str, bytes], lap: Lap) -> Calla
     def decide(scored: Scored) -> Document:
         templates = templates_of(scored.page)
         page = templates.before(scored.page) if templates else scored.page
-        return _decided(replace(scored, page=page), settings, templates, lap, plain_text, None, None)
+        return _decided(replace(scored, page=page), settings, templates, lap, plain_text)
 
     return decide
 
@@ -249,16 +255,10 @@ def _templates(settings: Settings, models: Mapping[str, bytes]) -> Callable[[Pag
 
 
 def _decided(
-    scored: Scored,
-    settings: Settings,
-    templates: SiteTemplates | None,
-    lap: Lap,
-    write: Write,
-    status: str | None,
-    reason: str | None,
+    scored: Scored, settings: Settings, templates: SiteTemplates | None, lap: Lap, write: Write
 ) -> Document:
-    """The document of a page; `status` is given if the page was dropped before any cleaner."""
-    page, scores = scored.page, scored.scores
+    """The document of a page."""
+    page, scores, status, reason = scored.page, scored.scores, scored.status, scored.reason
     kept, headline = _kept(page, scores, settings) if scored.kept is None else (scored.kept, scores.headline)
     if headline is not scores.headline:
         scores = replace(scores, headline=headline)

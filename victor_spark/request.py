@@ -29,9 +29,6 @@ ENGINES: Final = ("arrow", "rdd")
 FILE_BYTES: Final = 256 << 20
 """Size of the files with --partition-by: without a size, every task would write a file into every folder."""
 
-WAVE_FACTOR: Final = 16
-"""About how many bytes of input make one byte of output: cleaned text is a small part of an archive."""
-
 WALL_FACTOR: Final = 30
 """The wall-clock limit is this multiple of the CPU limit, so that machine load causes no timeouts."""
 
@@ -81,11 +78,6 @@ class RowOptions:
     def file_bytes(self) -> int | None:
         """The size that files should have; None: one file per task, of any size."""
         return self.target_file_size or (FILE_BYTES if self.partition_by else None)
-
-    @property
-    def min_wave_bytes(self) -> int:
-        """Input that a wave needs at least, to fill a file."""
-        return WAVE_FACTOR * (self.file_bytes or 0)
 
 
 @dataclass(frozen=True, slots=True)

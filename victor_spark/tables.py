@@ -185,7 +185,6 @@ ON_REQUEST: Final = {name: pa.field(name, kind) for name, kind, _ in _ON_REQUEST
 _DDL_NAMES: Final = {
     pa.string(): "string",
     pa.binary(): "binary",
-    pa.int8(): "tinyint",
     pa.int32(): "int",
     pa.int64(): "bigint",
     pa.float32(): "float",

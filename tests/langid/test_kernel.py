@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from victor_spark.kernels import memory_views as views
-from victor_spark.kernels import ngrams
+from victor_spark.kernels import ngrams, num
 from victor_spark.langid import normalise, scores
 from victor_spark.langid.profiles import Profiles
 
@@ -117,9 +117,9 @@ def test_a_distance_is_the_sum_over_the_text_s_ngrams(shipped: Profiles, text: s
     for gram, count in counts.items():
         above = sum(other > count for other in counts.values())
         ties = sum(other == count for other in counts.values())
-        rank = (above + ties // 2) // ngrams.RANK_STEP
-        mine = profile[gram] // ngrams.RANK_STEP if gram in profile else ngrams.ABSENT
-        expected += min(abs(rank - mine), ngrams.FARTHEST)
+        rank = (above + ties // 2) // num.RANK_STEP
+        mine = profile[gram] // num.RANK_STEP if gram in profile else num.NO_RANK
+        expected += min(abs(rank - mine), num.FARTHEST_RANK)
     letters = normalise.folded(*normalise.joined([text]))
     distances, n_ngrams = scores.distances(table, *letters, 1000)
     assert (distances[0, 0], n_ngrams[0]) == (expected, len(counts))

@@ -9,7 +9,7 @@ import errno
 import ipaddress
 import re
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urljoin
@@ -116,13 +116,9 @@ def is_public(address: str) -> bool:
     return ip.is_global and not special
 
 
-def socket_factory(allow_private: bool) -> Callable[[AddrInfo], socket.socket]:
-    """The function that makes the socket for a resolved address; it raises OSError for a private address."""
-
-    def unconnected(address: AddrInfo) -> socket.socket:
-        family, kind, protocol, _, target = address
-        if not allow_private and not is_public(str(target[0])):
-            raise OSError(errno.EACCES, f"{REFUSED}: {target[0]}")
-        return socket.socket(family, kind, protocol)
-
-    return unconnected
+def unconnected(address: AddrInfo, *, allow_private: bool) -> socket.socket:
+    """The socket for a resolved address; OSError for a private address, unless it is allowed."""
+    family, kind, protocol, _, target = address
+    if not allow_private and not is_public(str(target[0])):
+        raise OSError(errno.EACCES, f"{REFUSED}: {target[0]}")
+    return socket.socket(family, kind, protocol)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import aiohttp
@@ -79,10 +80,9 @@ class _Response(aiohttp.ClientResponse):
 
 def session(user_agent: str, limits: Limits) -> aiohttp.ClientSession:
     """A client: a connection for each request, no cookies, no proxy, no private address unless allowed."""
+    opening = partial(addresses.unconnected, allow_private=limits.allow_private)
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
-            limit=0, force_close=True, socket_factory=addresses.socket_factory(limits.allow_private)
-        ),
+        connector=aiohttp.TCPConnector(limit=0, force_close=True, socket_factory=opening),
         headers={
             "User-Agent": " ".join(user_agent.split()),
             "Accept": f"{','.join(HTML_TYPES)};q=0.9,*/*;q=0.5",

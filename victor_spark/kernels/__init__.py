@@ -47,8 +47,8 @@ def text_of(points: npt.NDArray[np.uint32]) -> str:
 
 
 def slots(n: int) -> npt.NDArray[np.int32]:
-    """Room for a hash table of n keys: a power of two, at least twice as many."""
-    return np.empty(1 << (2 * n).bit_length(), dtype=np.int32)
+    """An empty hash table for n keys: a power of two of slots, at least twice as many, all -1."""
+    return np.full(1 << (2 * n).bit_length(), -1, dtype=np.int32)
 
 
 def uncompiled() -> tuple[str, ...]:
@@ -64,14 +64,9 @@ def uncompiled() -> tuple[str, ...]:
     return tuple(found)
 
 
-def compiled() -> bool:
-    """Whether every kernel runs as compiled code made from its present source."""
-    return not uncompiled()
-
-
 @functools.cache
 def warn_if_uncompiled() -> None:
-    """Logs (on stderr unless configured otherwise), once a process, that `compiled()` is false."""
+    """Logs (on stderr unless configured otherwise), once a process, that kernels are `uncompiled()`."""
     if names := uncompiled():
         _LOGGER.warning(
             "kernels run uncompiled or outdated (%s): about 50 times slower; "
@@ -80,5 +75,5 @@ def warn_if_uncompiled() -> None:
         )
 
 
-views: Callable[..., Sequence[Any]] = (lambda *arrays: arrays) if compiled() else memory_views
+views: Callable[..., Sequence[Any]] = memory_views if uncompiled() else lambda *arrays: arrays
 """Arrays in the form that kernels take: unchanged if the kernels are compiled, else memory views."""

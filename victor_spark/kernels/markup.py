@@ -184,12 +184,12 @@ class Scan:
     `word_slots`/`word_groups` the same from words of class, id, role and itemprop to their group. The
     stacks are scratch.
 
-    Filled are, a column a block, its `rows` of blocks.ROWS, `containers`, `paths` (a hash of the ancestors'
-    tags and one of their tags and classes) and `hints[g]` (how many elements up the nearest ancestor with a
-    word of group g is; 0: the innermost, NO_HINT: none). `elements[0, e]` is the block-level element around
-    block-level element e (0: none), `elements[1, e]` the last one inside e; `named_elements[0, e]` the named
-    element around named element e, `named_elements[1, e]` the end of its words in `name_words`, where those
-    of e + 1 begin: hashes of different words and of pairs of them, 32 at most. `text` is the
+    Filled are, with a column for each block, its `rows` of blocks.ROWS, `containers`, `paths` (a hash of the
+    ancestors' tags and one of their tags and classes) and `hints[g]` (how many elements up the nearest
+    ancestor with a word of group g is; 0: the innermost, NO_HINT: none). `elements[0, e]` is the block-level
+    element around block-level element e (0: none), `elements[1, e]` the last one inside e; `named_elements[0,
+    e]` the named element around named element e, `named_elements[1, e]` the end of its words in `name_words`,
+    where those of e + 1 begin: hashes of different words and of pairs of them, 32 at most. `text` is the
     decoded text of all blocks, a newline after each.
 
     Elements that style, hidden, aria-hidden or data-hidden hide count as named, by the words 1 (invisible;

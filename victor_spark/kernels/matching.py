@@ -182,8 +182,8 @@ def _build(
     root: cython.int[::1],
     states: cython.int[:, ::1],
     edges: cython.int[:, ::1],
-) -> cython.int:
-    """Builds the suffix automaton of text[low:high] (Blumer et al., 1985); returns its number of states.
+) -> cython.void:
+    """Builds the suffix automaton of text[low:high] (Blumer et al., 1985).
 
     The rows of `states`: length of the longest string, suffix link, first edge. The rows of `edges`: symbol,
     target, next edge. The edges of state 0 are in `root`.
@@ -241,7 +241,6 @@ def _build(
             if state == 0 and root[symbol] == target:
                 root[symbol] = clone
         last = new
-    return n_states
 
 
 @cython.cfunc
@@ -253,13 +252,12 @@ def _add_edge(
     state: cython.int,
     symbol: cython.int,
     target: cython.int,
-) -> cython.int:
+) -> cython.void:
     """Puts an edge in front of the others of a state."""
     edges[num.EDGE_SYMBOL, edge] = symbol
     edges[num.EDGE_TARGET, edge] = target
     edges[num.EDGE_NEXT, edge] = states[num.STATE_EDGE, state]
     states[num.STATE_EDGE, state] = edge
-    return 0
 
 
 @cython.cfunc

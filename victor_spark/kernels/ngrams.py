@@ -15,22 +15,6 @@ from cython.cimports.victor_spark.kernels import num
 
 num.check()
 
-SPACE = ord(" ")
-NOT_COMPOSED = 0x80000000
-"""Flag of the folding table: this character may have to be composed first (NFC)."""
-
-N_RANKED = 400
-"""How many n-grams of a text are ranked."""
-RANK_STEP = 4
-"""Ranks are kept divided by this, so that they fit a byte."""
-FARTHEST = 100
-"""The distance of an n-gram that a profile doesn't have: N_RANKED // RANK_STEP."""
-ABSENT = 201
-"""The rank of such an n-gram: farther than FARTHEST from all others."""
-LEAF = 1
-"""Of a trie's node: no n-gram goes on from here."""
-
-MAX_LANGUAGES = 255
 _AT_ONCE = cython.declare(Py_ssize_t, 64)  # trigrams that are looked up together
 assert _AT_ONCE == 64  # the size of arrays
 
@@ -38,16 +22,14 @@ assert _AT_ONCE == 64  # the size of arrays
 @cython.ccall
 def fold(text: num.UInts, table: num.UInts, folded: cython.uint[::1]) -> cython.bint:
     """Fills `folded` with letters and marks in lower case and spaces; True where NFC is in doubt."""
-    space: cython.uint = SPACE
-    not_composed: cython.uint = NOT_COMPOSED
     size: cython.uint = cython.cast(cython.uint, table.shape[0])
     flags: cython.uint = 0
     for i in range(text.shape[0]):
-        c = text[i]
-        c = table[c] if c < size else space
+        c: cython.uint = text[i]
+        c = table[c] if c < size else ord(" ")
         flags |= c
         folded[i] = c & num.POINT_MASK
-    return (flags & not_composed) != 0
+    return (flags & num.NOT_COMPOSED) != 0
 
 
 @cython.cfunc
@@ -120,30 +102,28 @@ def score_trigrams(
     ideograph is a word of its own, so a segment is the sum of its words. Letters beyond
     `most_letters` are not looked at; `n_letters` says how many were.
     """
-    space: cython.uint = SPACE
     a: cython.uint
     b: cython.uint
     c: cython.uint
     size: cython.uint = cython.cast(cython.uint, folding.shape[0])
     flags: cython.uint = 0
-    not_composed: cython.uint = NOT_COMPOSED
     keys = cython.declare(cython.ulonglong[64])
     for segment in range(starts.shape[0]):
-        a = b = space
+        a = b = ord(" ")
         n = 0
         n_keys = 0
         end = ends[segment]
         for i in range(starts[segment], end + 1):
-            c = space
+            c = ord(" ")
             if i < end and n < most_letters:
-                c = folding[text[i]] if text[i] < size else space
+                c = folding[text[i]] if text[i] < size else ord(" ")
                 flags |= c
                 c &= num.POINT_MASK
-            if c != space:
+            if c != ord(" "):
                 n += 1
                 if alone(c):
-                    a = b = space
-            elif b == space:
+                    a = b = ord(" ")
+            elif b == ord(" "):
                 if n >= most_letters:
                     break
                 continue
@@ -154,11 +134,11 @@ def score_trigrams(
                 n_keys = 0
             a = b
             b = c
-            if c == space or alone(c):
-                a = b = space
+            if c == ord(" ") or alone(c):
+                a = b = ord(" ")
         _add_gains(keys, n_keys, slots, entries, gains, segment)
         n_letters[segment] = n
-    return (flags & not_composed) != 0
+    return (flags & num.NOT_COMPOSED) != 0
 
 
 @cython.cfunc
@@ -208,19 +188,16 @@ def rank_distances(
 ) -> cython.void:
     """Cavnar and Trenkle's out-of-place measure of every segment to every language.
 
-    `slots` is a trie: from (node + 1, 0, code point) to the node's row of `ranks`, with LEAF for the number
-    of entries where no n-gram goes on; the root is node -1, and `roots` has its slots by code point. N-grams
-    have one to five characters and lie in a word with a space on either side. The n-grams of a segment that
-    some language has are ranked by count; equal counts share their middle rank. Each of the N_RANKED
-    commonest adds the distance of its rank from that in the language, at most FARTHEST; a language without it
-    (rank ABSENT) gets FARTHEST. `n_ngrams` is the number of different n-grams.
+    `slots` is a trie: from (node + 1, 0, code point) to the node's row of `ranks`, with num.LEAF for the
+    number of entries where no n-gram goes on; the root is node -1, and `roots` has its slots by code point.
+    N-grams have one to five characters and lie in a word with a space on either side. The n-grams of a
+    segment that some language has are ranked by count; equal counts share their middle rank. Each of the
+    N_RANKED commonest adds the distance of its rank from that in the language, at most FARTHEST_RANK, which a
+    language without it (NO_RANK) gets. `n_ngrams` is the number of different n-grams.
 
     `counts` (one per node, zeros, left zeros), `seen` (one per node), `histogram` (zeros, left zeros)
     and `rank_of` are scratch; counts past the last row of `histogram` count as that.
     """
-    n_ranked: cython.int = N_RANKED
-    rank_step: cython.short = RANK_STEP
-    farthest: cython.short = FARTHEST
     n_lanes = ranks.shape[1]
     for segment in range(starts.shape[0]):
         n_seen = _count(text, starts[segment], ends[segment], slots, roots, most_letters, counts, seen)
@@ -235,9 +212,9 @@ def rank_distances(
         above: cython.int = 0
         count: cython.int
         for count in range(most, 0, -1):
-            n: cython.int = min(histogram[count], n_ranked - above)
+            n: cython.int = min(histogram[count], num.N_RANKED - above)
             histogram[count] = n
-            rank_of[count] = (above + n // 2) // rank_step
+            rank_of[count] = (above + n // 2) // num.RANK_STEP
             above += n
         for k in range(n_seen):
             node = seen[k]
@@ -249,7 +226,7 @@ def rank_distances(
                 for j in range(n_lanes):
                     distance: cython.short = rank - ranks[node, j]
                     distance = distance if distance >= 0 else -distance
-                    distance = distance if distance < farthest else farthest
+                    distance = distance if distance < num.FARTHEST_RANK else num.FARTHEST_RANK
                     distances[segment, j] += distance
 
 
@@ -265,37 +242,34 @@ def _count(
     seen: cython.int[::1],
 ) -> cython.int:
     """Counts the n-grams of a segment that some language has; how many are `seen`."""
-    space: cython.uint = SPACE
-    leaf: cython.ulonglong = LEAF
     n_roots: cython.uint = cython.cast(cython.uint, roots.shape[0])
     n: cython.int = 0
     n_seen: cython.int = 0
     i: Py_ssize_t = start - 1  # the space before the text
     while i < end and n <= most_letters:
-        c = text[i] if i >= start else space
-        if c != space:
+        c: cython.uint = text[i] if i >= start else ord(" ")
+        if c != ord(" "):
             n += 1
-        elif i + 1 >= end or text[i + 1] == space:
+        elif i + 1 >= end or text[i + 1] == ord(" "):
             i += 1
             continue
         node = -1
         for length in range(num.LONGEST_NGRAM):
             if length != 0:
-                c = text[i + length] if i + length < end else space
+                c = text[i + length] if i + length < end else ord(" ")
                 slot = _found(slots, mixed(node + 1, 0, c))
             else:
                 slot = roots[c] if c < n_roots else 0
             if slot == 0:
                 break
             node = (slot >> num.ENTRIES_AT) & num.ENTRIES_MASK
-            if c == space:
-                if length == 0:
-                    continue
+            if c == ord(" ") and length == 0:
+                continue
             if counts[node] == 0:
                 seen[n_seen] = node
                 n_seen += 1
             counts[node] += 1
-            if c == space or (slot & num.COUNT_MASK) == leaf:
+            if c == ord(" ") or (slot & num.COUNT_MASK) == num.LEAF:
                 break
         i += 1
     return n_seen

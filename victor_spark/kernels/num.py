@@ -105,6 +105,13 @@ NO_HINT: Final = 255
 """Of `Blocks.hints`: no element within 254 around the block is named so."""
 LONGEST_NGRAM: Final = 5
 """Of the profiles of languages, in characters."""
+N_RANKED, RANK_STEP, FARTHEST_RANK, NO_RANK = 400, 4, 100, 201
+"""How many n-grams of a text are ranked; what ranks are divided by, to fit a byte. The distance of an n-gram
+that a profile does not have (N_RANKED // RANK_STEP), and its rank, which is farther from all others."""
+LEAF: Final = 1
+"""Of a node of the trie of n-grams: no n-gram goes on from here."""
+NOT_COMPOSED: Final = 0x80000000
+"""Flag of langid's table of letters: this character may have to be composed first (NFC)."""
 
 # Features in the order of their rows, under their published names.
 RATIOS: Final = (

@@ -58,14 +58,12 @@ def contribute(
     A block has the key of its layout, and one of its text there if that has letters and may be content.
     Fills `of_blocks` with the numbers of both (-1: no key), and for each key `keys`, the first block in
     `firsts`, and in `log_odds` the mean of its blocks' log-odds, weighted by the root of their words, as a
-    multiple of 1 / SCALE. `key`: a random number of this process. `slots`: room for two keys a block;
+    multiple of 1 / SCALE. `key`: a random number of this process. `slots`: room for two keys a block, all -1;
     `odds`, `means`: work space.
     """
     n: Py_ssize_t = class_path.shape[0]
     n_keys: cython.int = 0
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
-    for place in range(slots.shape[0]):
-        slots[place] = -1
     for kind in range(num.N_KEYED):
         for i in range(n):
             code = class_path[i]

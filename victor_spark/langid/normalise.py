@@ -12,13 +12,13 @@ import numpy as np
 
 from victor_spark.blocks import Int32, UInt32
 from victor_spark.kernels import code_points, ngrams, text_of, views
-from victor_spark.kernels.num import ASSIGNED
+from victor_spark.kernels.num import ASSIGNED, NOT_COMPOSED
 
 
 @cache
 def folding_table() -> UInt32:
     """Code point → its lower case, or a space; with a flag where NFC may have something to do."""
-    table = np.full(ASSIGNED, ngrams.SPACE, dtype=np.uint32)
+    table = np.full(ASSIGNED, ord(" "), dtype=np.uint32)
     for point in range(ASSIGNED):
         character = chr(point)
         if unicodedata.category(character)[0] in "LM":
@@ -30,7 +30,7 @@ def folding_table() -> UInt32:
         if len(parts) > 1 and not parts[0].startswith("<"):
             flagged.append(int(parts[1], 16))
         flagged += [] if unicodedata.is_normalized("NFC", chr(point)) else [point]
-    table[flagged] |= ngrams.NOT_COMPOSED
+    table[flagged] |= NOT_COMPOSED
     return table
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from victor_spark.blocks import UInt8, UInt32, UInt64
 from victor_spark.errors import ModelError, UsageError
-from victor_spark.kernels import code_points, ngrams, text_of
+from victor_spark.kernels import code_points, text_of
 from victor_spark.langid.labels import closest
 from victor_spark.langid.settings import settings
 
@@ -31,6 +31,7 @@ STEP: Final = -FLOOR / 255
 N_NEAREST: Final = 15
 
 _COMMONEST: Final = 400
+_MAX_LANGUAGES: Final = 255  # the number of a missing neighbour
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,8 +87,8 @@ class Profiles:
     @classmethod
     def of(cls, profiles: Mapping[str, Profile]) -> "Profiles":
         """Profiles of these languages; their nearest ones are found by comparing them all."""
-        if len(profiles) > ngrams.MAX_LANGUAGES:
-            raise UsageError(f"{len(profiles)} languages, but a profiles file holds {ngrams.MAX_LANGUAGES}")
+        if len(profiles) > _MAX_LANGUAGES:
+            raise UsageError(f"{len(profiles)} languages, but a profiles file holds {_MAX_LANGUAGES}")
         languages = tuple(sorted(profiles))
         return cls(languages, {name: profiles[name] for name in languages}, _nearest(profiles, languages))
 
@@ -116,7 +117,7 @@ class Profiles:
         """The file's bytes; equal profiles give equal bytes."""
         output = io.BytesIO()
         index = {name: i for i, name in enumerate(self.languages)}
-        nearest = np.full((len(self.languages), N_NEAREST), 255, dtype=np.uint8)
+        nearest = np.full((len(self.languages), N_NEAREST), _MAX_LANGUAGES, dtype=np.uint8)
         for name, i in index.items():
             row = [index[other] for other in self.nearest[name] if other in index]
             nearest[i, : len(row)] = row

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from victor_spark.blocks import Float32, Int32, UInt8, UInt16, UInt32, UInt64
-from victor_spark.kernels import ngrams, views
+from victor_spark.kernels import ngrams, num, views
 from victor_spark.langid.normalise import folded, folding_table
 from victor_spark.langid.profiles import STEP, Profiles, packed
 from victor_spark.langid.settings import settings
@@ -141,12 +141,12 @@ def rank_table(profiles: Profiles, lanes: tuple[str, ...], with_rest: bool) -> R
                 node = _node(nodes, edges, ngram)
                 if node >= n_own:
                     cells.append((node, len(lanes), rank))
-    ranks = np.full((len(nodes), len(lanes) + with_rest), ngrams.ABSENT, dtype=np.uint8)
+    ranks = np.full((len(nodes), len(lanes) + with_rest), num.NO_RANK, dtype=np.uint8)
     node, column, rank = np.array(cells).T
-    np.minimum.at(ranks, (node, column), (rank // ngrams.RANK_STEP).astype(np.uint8))
+    np.minimum.at(ranks, (node, column), (rank // num.RANK_STEP).astype(np.uint8))
     grams, numbers = np.array(edges, np.uint32), np.arange(len(nodes), dtype=np.uint32)
     goes_on = np.isin(numbers + 1, grams[:, 0])
-    kinds = (ngrams.LEAF + goes_on).astype(np.uint32)
+    kinds = (num.LEAF + goes_on).astype(np.uint32)
     first = grams[:, 0] == 0
     roots = np.zeros(grams[first, 2].max() + 1, np.uint64)
     roots[grams[first, 2]] = (numbers[first].astype(np.uint64) << np.uint64(10)) | kinds[first]
@@ -199,7 +199,7 @@ def block_scores(
     out_of_place, n_ngrams = distances(ranks, *letters, numbers.most_letters)
     weight = 1 / np.maximum(n_letters + numbers.shrink, 1)
     langid1 = _lead(of_lanes, len(targets)) * STEP * weight
-    most = np.maximum(n_ngrams, 1) * ngrams.FARTHEST
+    most = np.maximum(n_ngrams, 1) * num.FARTHEST_RANK
     langid2 = _lead(-out_of_place.astype(np.int32), len(targets)) / most * n_letters * weight
     return langid1.astype(np.float32), langid2.astype(np.float32), n_letters
 

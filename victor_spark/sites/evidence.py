@@ -152,10 +152,6 @@ class SiteModel:
             if not isinstance(value, int | float) or not 0.0 <= value <= most:
                 raise ModelError(f"{name} of a site model must be between 0 and {most:g}, not {value!r}")
 
-    def to_bytes(self) -> bytes:
-        """The model as JSON."""
-        return (json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n").encode()
-
 
 def model_from_bytes(stored: bytes, name: str = "site model") -> SiteModel:
     """The model in `stored`; ModelError when it is damaged or doesn't fit this code."""

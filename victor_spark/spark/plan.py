@@ -167,6 +167,9 @@ WAVE_BYTES_PER_CORE: Final = 1 << 30
 """Three or four minutes of work, which bounds the loss with a wave; the larger of the two applies."""
 
 MOST_WAVES: Final = 10_000
+WAVE_FACTOR: Final = 16
+"""About how many bytes of input make one byte of output: cleaned text is a small part of an archive."""
+
 TASK_BYTES: Final = 256 << 20
 TASKS_PER_CORE: Final = 4
 """A wave has this many tasks per core, or more if they would be longer than TASK_BYTES."""
@@ -212,7 +215,7 @@ def plan(
 
 def of_request(shards: pa.Table, request: CleanRequest, *, n_cores: int) -> Plan:
     """The plan of a run."""
-    options, least = request.spark, request.rows.min_wave_bytes
+    options, least = request.spark, WAVE_FACTOR * (request.rows.file_bytes or 0)  # enough to fill a file
     sizes = {"split_bytes": options.split_bytes, "wave_bytes": options.wave_bytes}
     return plan(shards, n_cores=n_cores, min_wave_bytes=least, **sizes)
 

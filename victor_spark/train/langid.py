@@ -15,7 +15,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 from victor_spark.blocks import Int64
 from victor_spark.errors import InputError, UsageError
 from victor_spark.kernels import code_points
-from victor_spark.kernels.ngrams import SPACE
 from victor_spark.kernels.num import HAN_FIRST, HAN_LAST, LONGEST_NGRAM, MORE_HAN_FIRST
 from victor_spark.langid.normalise import folded
 from victor_spark.langid.profiles import FLOOR, STEP, Profile, Profiles
@@ -29,6 +28,7 @@ UNPACK: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     ".bz2": bz2.decompress,
 }
 _BITS: Final = 21
+_SPACE: Final = ord(" ")
 
 
 def read(path: Path) -> str:
@@ -50,10 +50,10 @@ def profile(text: str, name: str = "the text") -> Profile:
     """The profile of one language's text; InputError if the text is too short."""
     points = code_points(text)
     letters = folded(points, np.array([0], np.int32), np.array([len(points)], np.int32))[0].astype(np.int64)
-    letters = np.concatenate([[SPACE], letters, [SPACE]])
-    doubled = (letters[1:] == SPACE) & (letters[:-1] == SPACE)
+    letters = np.concatenate([[_SPACE], letters, [_SPACE]])
+    doubled = (letters[1:] == _SPACE) & (letters[:-1] == _SPACE)
     characters = letters[np.append(True, ~doubled)]  # single spaces, also at either end
-    n_letters = int((characters != SPACE).sum())
+    n_letters = int((characters != _SPACE).sum())
     if n_letters < LEAST_LETTERS:
         raise InputError(f"{name} has {n_letters} letters; a profile needs at least {LEAST_LETTERS}")
     trigrams, gains = _trigrams(characters)
@@ -77,11 +77,11 @@ def _trigrams(characters: Int64) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np
     of its own (there are too many pairs of them to count).
     """
     alone = ((characters >= HAN_FIRST) & (characters <= HAN_LAST)) | (characters >= MORE_HAN_FIRST)
-    context = np.where(alone, SPACE, characters)
+    context = np.where(alone, _SPACE, characters)
     third = characters[1:]
-    second = np.where(alone[1:], SPACE, context[:-1])
-    first = np.where(second == SPACE, SPACE, np.concatenate([[SPACE], context[:-2]]))
-    in_word = (second != SPACE) | (third != SPACE)
+    second = np.where(alone[1:], _SPACE, context[:-1])
+    first = np.where(second == _SPACE, _SPACE, np.concatenate([[_SPACE], context[:-2]]))
+    in_word = (second != _SPACE) | (third != _SPACE)
     keys = (first << 2 * _BITS) | (second << _BITS) | third
     keys, counts = np.unique(keys[in_word], return_counts=True)
     top = np.sort(np.lexsort((keys, -counts))[:N_TRIGRAMS])
@@ -100,7 +100,7 @@ def _ngrams(characters: Int64) -> list[str]:
     ids = np.zeros(len(characters), dtype=np.int64)  # equal n-grams that start here have equal ids
     counted: list[tuple[int, int, str]] = []
     for length in range(1, LONGEST_NGRAM + 1):
-        windows = sliding_window_view(characters == SPACE, length)
+        windows = sliding_window_view(characters == _SPACE, length)
         within_word = ~windows[:, 1:-1].any(axis=1)  # no space but at their ends
         if length == 2:
             within_word &= ~windows.all(axis=1)

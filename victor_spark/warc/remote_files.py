@@ -31,9 +31,6 @@ FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 30.0
 """Seconds before the second try, doubled before each further one, and the most; with full jitter."""
 
-_EXTRAS: Final = ("s3", "gs", "hdfs")
-"""File systems with an extra of victor-spark that installs the library that fsspec needs."""
-
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {"hdfs": {"dfs.client.failover.max.attempts": "2"}}
 """The options of a file system; others do not cache listings. HDFS retries before we do."""
 
@@ -51,6 +48,7 @@ _ADVICE: Final = {
     "hdfs": "reading hdfs:// needs an extra: pip install 'victor-spark[hdfs]' (or Hadoop's own libhdfs, "
     "with HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob))",
 }
+"""File systems for which victor-spark has an extra → what to do without credentials or libraries."""
 _LACKING: Final = ("Unable to locate credentials", "libhdfs", "libjvm")
 _CHANGED: Final = "the file changed while it was read"
 _UNTRUSTED: Final = "the server's certificate is not trusted; AWS_CA_BUNDLE names a file of authorities"
@@ -186,7 +184,7 @@ def file_system(path: str) -> tuple[Any, str]:
             options = _OPTIONS.get(name, {"use_listings_cache": False})
             system, inner = fsspec.core.url_to_fs(name + path[path.index("://") :], **options)
     except ImportError:
-        extra = f"pip install 'victor-spark[{name}]'" if name in _EXTRAS else f"what fsspec needs for {name}"
+        extra = f"pip install 'victor-spark[{name}]'" if name in _ADVICE else f"what fsspec needs for {name}"
         raise InputError(f"{path}: reading {name}:// needs an extra: {extra}") from None
     if name == "hdfs":
         _KEPT[id(system)] = system

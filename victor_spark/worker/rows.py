@@ -231,16 +231,12 @@ def with_other(other: Float32) -> Float64:
 class StageTimer:
     """Seconds by stage, summed in memory that a process shares with the children it forks later.
 
-    Calling it with a stage's name adds the time since the last call, or since `start`, to that stage. It is
-    wall-clock time, so waiting for a busy processor is included.
+    Calling it with a stage's name adds the time since the last call to that stage. It is wall-clock time, so
+    waiting for a busy processor is included.
     """
 
     def __init__(self) -> None:
         self._sums = np.frombuffer(mmap(-1, 8 * len(STAGES)), np.float64)
-        self._last = time.perf_counter()
-
-    def start(self) -> None:
-        """Leaves out the time since the last call."""
         self._last = time.perf_counter()
 
     def __call__(self, stage: str) -> None:
@@ -260,7 +256,7 @@ class StageTimer:
     def reading(self, records: Iterator[T]) -> Iterator[T]:
         """The records; the time to get each one counts as the stage `read`."""
         while True:
-            self.start()
+            self._last = time.perf_counter()  # the time since the last call is left out
             record = next(records, None)
             self("read")
             if record is None:
