@@ -74,12 +74,25 @@ def test_types_of_arc_records_may_have_parameters_or_be_missing(
 
 
 @pytest.mark.parametrize("date", ["null", "-", "2024"])
-def test_an_arc_record_without_a_date_of_a_day_is_a_record(reading: Reading, date: str) -> None:
+@pytest.mark.parametrize("path", ["1", "1" * 5000])
+def test_an_arc_record_without_a_date_of_a_day_is_a_record(reading: Reading, date: str, path: str) -> None:
     block = making.http(making.page(1))
-    line = f"http://site.example/1 192.0.2.1 {date} text/html {len(block)}\n".encode()
+    line = f"http://site.example/{path} 192.0.2.1 {date} text/html {len(block)}\n".encode()
     raw = [making.arc_head(), line + block + b"\n", making.arc(block, 2)]
     record, _ = reading(making.shard(raw, "plain").content, "made.arc")
-    assert (record.url, record.payload, record.status) == ("http://site.example/1", making.page(1), None)
+    assert (record.url, record.payload) == (f"http://site.example/{path}", making.page(1))
+    assert record.status is None
+
+
+@pytest.mark.parametrize("packing", ["plain", "gzip", "zstd"])
+@pytest.mark.parametrize("n_bytes", [8_000, 9_000, 200_000])
+def test_a_record_whose_header_is_long_is_a_page(reading: Reading, packing: str, n_bytes: int) -> None:
+    """An address may hold a whole form, and a crawler may add fields of its own."""
+    raw = [making.warc(making.http(PAGE), f"X-Form: {'f' * n_bytes}", number=n) for n in range(3)]
+    for content in (making.shard(raw, packing).content, gzip.compress(b"".join(raw))):
+        records = reading(content)
+        assert [record.payload for record in records] == [PAGE] * 3
+        assert {record.status for record in records} == {None}
 
 
 def test_a_record_carries_the_values_of_its_headers(reading: Reading, tmp_path: Path) -> None:

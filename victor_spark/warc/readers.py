@@ -198,7 +198,7 @@ def _at(stream: Stream, start: int, archive: Archive) -> _At:
         return _At(found, extent.next)
     if is_rubbish:
         return _At(found, None, boundaries.cut_header(stream, extent.stop, syntax))
-    is_cut = boundaries.is_cut(stream, start, block, extent.end, declared, syntax)
+    is_cut = boundaries.is_cut(stream, block, extent.end, declared, syntax)
     return _At(found, None, "record" if is_cut else None)
 
 
