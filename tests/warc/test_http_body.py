@@ -46,6 +46,14 @@ def test_a_body_much_longer_than_it_is_packed_is_decoded_whole(encoding: str, si
     assert decoded(PACKERS[encoding](payload), encoding) == http_body.Body(payload)
 
 
+@pytest.mark.parametrize("encoding", PACKERS)
+def test_a_body_of_many_megabytes_in_a_few_packed_kilobytes_is_decoded_whole(encoding: str) -> None:
+    payload = b"<p>" + b"a" * (18 << 20)
+    packed = PACKERS[encoding](payload)
+    assert len(packed) < len(payload) // 900
+    assert http_body.decode(packed, (encoding,), (), limit=len(payload)) == http_body.Body(payload)
+
+
 @given(payload=payloads)
 def test_deflate_without_zlib_head_is_inflated_too(payload: bytes) -> None:
     assert decoded(making.raw_deflate(payload), "deflate").payload == payload

@@ -218,8 +218,10 @@ def test_stale_encoding_headers_do_no_harm(reading: Reading) -> None:
     assert one(reading, making.http(PAGE, *fields, length=123)).payload == PAGE
 
 
-def test_an_undecodable_body_is_corrupt(reading: Reading) -> None:
-    record = one(reading, making.http(b"\x1f\x8b\x08\x00" + b"\xff" * 99, "Content-Encoding: gzip"))
+@pytest.mark.parametrize("content_type", ["text/html", None])
+def test_an_undecodable_body_is_corrupt(reading: Reading, content_type: str | None) -> None:
+    body = b"\x1f\x8b\x08\x00" + b"\xff" * 99
+    record = one(reading, making.http(body, "Content-Encoding: gzip", content_type=content_type))
     assert record.status == "corrupt_record"
     assert record.reason is not None
 
@@ -237,6 +239,24 @@ def test_html_without_an_http_head_is_taken_as_the_body(reading: Reading, kind: 
 def test_a_block_that_is_neither_http_nor_html_is_corrupt(reading: Reading) -> None:
     record = one(reading, bytes(range(256)) * 4, number=3)
     assert (record.status, record.url) == ("corrupt_record", "http://site.example/3")
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize(
+    ("block", "status", "payload"),
+    [
+        (b"no head, no page", "corrupt_record", None),
+        (b"HTTP/1.1 200 OK\r\nContent-Type: text/html", None, b""),
+        (b"HTTP/1.1 100 Continue\r\n\r\n", "http_status", None),
+    ],
+)
+def test_nothing_of_the_next_record_counts_to_a_short_block(
+    reading: Reading, is_packed: bool, block: bytes, status: str | None, payload: bytes | None
+) -> None:
+    content = making.warc(block) + making.warc(making.http(PAGE), number=1)
+    first, second = reading(gzip.compress(content) if is_packed else content)
+    assert (first.status, first.payload, first.content_truncated) == (status, payload, None)
+    assert second.payload == PAGE
 
 
 def test_an_empty_response_gives_no_row(reading: Reading) -> None:

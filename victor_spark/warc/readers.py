@@ -79,8 +79,7 @@ def _member_step(archive: Archive, place: Place) -> Steps:
     start, position = place
     name = MEMBER_NAMES[source.compression]
     archive.attempt.begin(place)
-    may_be_whole = position == 0 and archive.skipped is None
-    if may_be_whole and (end := (yield from _only_record(archive, start))) is not None:
+    if archive.skipped is None and (end := (yield from _only_record(archive, start))) is not None:
         return end
     try:
         member = Member(source, start)
