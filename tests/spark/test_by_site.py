@@ -268,6 +268,17 @@ def test_pages_that_a_complete_run_lost_are_decided_again(
         assert victor("status", output).code == 0
 
 
+def test_a_complete_run_is_complete_without_its_first_pass(
+    clean: Run, two_passes: Whole, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The first pass is of no use any more: a user may remove it."""
+    output = Path(shutil.copytree(two_passes[0], tmp_path / "out"))
+    shutil.rmtree(output / "_run/first_pass")
+    capfd.readouterr()
+    assert clean(output, sites=TWO) == two_passes[1]
+    assert "already done" in capfd.readouterr().err
+
+
 def test_damaged_scored_pages_end_the_run_and_lose_no_rows(clean: Run, kept: Whole, tmp_path: Path) -> None:
     """The failure budget doesn't cover a damaged file of block rows: the run stops."""
     output, (before, whole) = tmp_path / "out", kept

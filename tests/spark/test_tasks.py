@@ -20,6 +20,7 @@ from victor_spark import tables
 from victor_spark.errors import OutputError
 from victor_spark.spark import ledger
 from victor_spark.spark.files import CloudFiles, LocalFiles, output_errors
+from victor_spark.spark.run_record import Counts, Entry
 from victor_spark.spark.tasks import Target, write_partition
 
 ROWS: list[dict[str, Any]] = [
@@ -141,6 +142,30 @@ def test_what_no_task_told_is_not_published(place: Place) -> None:
     assert files.below("pages") == moved
     assert sorted(name.partition("/")[0] for name in moved) == ["language=cs", "language=en"]
     assert files.below(staged) == {}
+
+
+def test_what_spark_writes_beside_its_files_is_not_published(place: Place) -> None:
+    files = place("of spark")
+    staged = ledger.staged("run-1", 3)
+    for name in (
+        "_SUCCESS",
+        "._SUCCESS.crc",
+        "language=cs/.part-0.parquet.crc",
+        "language=cs/part-0.parquet",
+    ):
+        files.write(f"{staged}/{name}", b"1234")
+    moved = ledger.publish(files, "run-1", 3)
+    assert files.below("pages") == moved == {"language=cs/wave-00003-part-0.parquet": 4}
+    assert files.below(staged) == {}
+
+
+def test_a_wave_that_is_done_has_no_failure(place: Place) -> None:
+    files = place("failed once")
+    for wave in (3, 4):
+        ledger.note_failure(files, wave, "executor lost")
+    ledger.enter(files, Entry(3, {"x.parquet": 1}, 1, 1, Counts()))
+    assert ledger.failures(files) == {4: "executor lost"}
+    assert [entry.wave for entry in ledger.entries(files)] == [3]
 
 
 def test_a_tree_that_is_still_written_to_is_removed_once_that_ends(tmp_path: Path) -> None:

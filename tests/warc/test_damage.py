@@ -1,5 +1,6 @@
 """Damage costs only the records it hits; it is always reported, and reading continues after it."""
 
+import errno
 import gzip
 import io
 import struct
@@ -413,6 +414,34 @@ def test_gzip_magic_within_a_corrupt_member_is_no_record(reading: Reading) -> No
     parts = making.members(RECORDS, "gzip")
     parts[4] = parts[4][:100] + b"\x1f\x8b\x08\x00" + gzip.compress(b"no record") + parts[4][140:]
     assert_all_but(reading(b"".join(parts)), parts, 4)
+
+
+@pytest.mark.parametrize("packing", ["plain", "gzip", "zstd"])
+def test_a_read_that_the_disk_refuses_ends_the_shard_and_is_no_fault_of_a_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str
+) -> None:
+    """Even if the next read succeeds: a row with a status would say that the page is read, and lose it."""
+    long = [making.warc(making.http(making.page(n, n_words=20_000)), number=n) for n in range(4)]
+    shard = making.shard(long, packing)
+    path = tmp_path / "made.warc"
+    path.write_bytes(shard.content)
+    broken = shard.offsets[2] + 70_000
+    refused = list[int]()
+
+    class Disk(io.FileIO):
+        def read(self, n: int | None = -1, /) -> bytes:
+            at = self.tell()
+            if at <= broken < at + (n or 0) and not refused:
+                refused.append(at)
+                raise OSError(errno.EIO, "Input/output error")
+            return super().read(n) or b""
+
+    monkeypatch.setattr("victor_spark.warc.storage.open_file", lambda path, *_: Disk(path))
+    found = read(Shard(str(path), None, "warc"))
+    assert [next(found).url, next(found).url] == ["http://site.example/0", "http://site.example/1"]
+    with pytest.raises(ShardError, match=r"made\.warc: .*Input/output error"):
+        list(found)
+    assert refused
 
 
 def test_reading_beyond_the_end_of_a_file_is_no_progress(tmp_path: Path) -> None:

@@ -72,6 +72,13 @@ def test_lines_that_end_in_two_carriage_returns_do_not_end_a_head() -> None:
     assert (head.length, head.complete) == (len(whole), True)
 
 
+def test_of_repeated_fields_the_last_counts() -> None:
+    fields = b"Content-Type: a/b\r\nContent-Length: 5\r\nContent-Type: c/d\r\ncontent-length: 6, 6\r\n"
+    head = headers.http_head(b"HTTP/1.1 200 OK\r\n" + fields + b"\r\n")
+    assert head is not None
+    assert (head.content_type, head.content_length) == ("c/d", 6)
+
+
 def test_encodings_of_several_lines_stack() -> None:
     head = headers.http_head(
         b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: BR, zstd\r\n\r\n"

@@ -140,6 +140,19 @@ def test_a_body_damaged_in_its_middle_keeps_the_part_before() -> None:
     assert body.payload[:1000] == page[:1000]
 
 
+def test_no_part_of_a_long_damaged_body_is_there_twice() -> None:
+    """It is decoded in steps, and after an error again from its beginning."""
+    page = making.page(1, n_words=60_000)
+    packed = bytearray(gzip.compress(page))
+    damage = 5 * compression._BODY_STEP + 12_000
+    before = zlib.decompressobj(wbits=31).decompress(packed[: damage - 100])
+    assert damage > compression._STEP
+    packed[damage : damage + 16] = bytes(16)
+    body = decoded(bytes(packed), "gzip")
+    assert body.truncated
+    assert body.payload.startswith(before)
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
 def test_a_body_of_which_nothing_inflates_is_a_problem(encoding: str) -> None:
     magic = {"gzip": b"\x1f\x8b\x08\x00", "zstd": b"\x28\xb5\x2f\xfd"}.get(encoding, b"")

@@ -186,6 +186,11 @@ def test_other_statuses_give_a_row_without_payload(reading: Reading, status: str
         assert record.fetch_status == int(status[:3])
 
 
+def test_a_record_whose_body_is_not_read_may_be_truncated_too(reading: Reading) -> None:
+    record = one(reading, making.http(PAGE, status="404 Not Found"), "WARC-Truncated: length")
+    assert (record.status, record.content_truncated) == ("http_status", "length")
+
+
 def test_other_statuses_on_request(reading: Reading) -> None:
     options = ReadOptions(statuses=(200, 404))
     assert one(reading, making.http(PAGE, status="404 Not Found"), options=options).payload == PAGE
@@ -213,6 +218,13 @@ def test_a_body_in_chunks_and_gzip_is_decoded(reading: Reading) -> None:
     assert one(reading, making.http(body, *fields, length=None)).content_truncated is None
 
 
+def test_a_length_that_is_not_that_of_the_chunks_makes_no_page_truncated(reading: Reading) -> None:
+    """Of a chunked body, the last chunk shows that it is whole; HTTP ignores Content-Length there."""
+    block = making.http(making.chunked(PAGE), "Transfer-Encoding: chunked", length=10 * len(PAGE))
+    record = one(reading, block)
+    assert (record.payload, record.content_truncated) == (PAGE, None)
+
+
 def test_stale_encoding_headers_do_no_harm(reading: Reading) -> None:
     fields = ("Transfer-Encoding: chunked", "Content-Encoding: br")
     assert one(reading, making.http(PAGE, *fields, length=123)).payload == PAGE
@@ -236,9 +248,14 @@ def test_html_without_an_http_head_is_taken_as_the_body(reading: Reading, kind: 
     assert one(reading, PAGE, content_type=kind).content_mime_type == "text/html"
 
 
-def test_a_block_that_is_neither_http_nor_html_is_corrupt(reading: Reading) -> None:
-    record = one(reading, bytes(range(256)) * 4, number=3)
-    assert (record.status, record.url) == ("corrupt_record", "http://site.example/3")
+@pytest.mark.parametrize("url", ["http://site.example/0", "HTTPS://SITE.EXAMPLE/", None])
+def test_a_block_that_is_neither_http_nor_html_is_corrupt(reading: Reading, url: str | None) -> None:
+    """Also where the damage took the address; of other addresses, such as dns:, are no pages."""
+    raw = making.warc(bytes(range(256)) * 4)
+    name = b"WARC-Target-URI: " if url else b"WARC-T\x00rget-URI: "
+    raw = raw.replace(b"WARC-Target-URI: http://site.example/0", name + (url or "").encode())
+    (record,) = reading(making.shard([raw]).content)
+    assert (record.status, record.url) == ("corrupt_record", url)
 
 
 @pytest.mark.parametrize("is_packed", [False, True])
@@ -329,6 +346,12 @@ def test_a_page_beyond_the_cap_is_oversize(reading: Reading) -> None:
                 reading, making.http(b"<html>" + body if not fields else body, *fields), options=options
             )
             assert (record.status, record.payload) == ("oversize", None)
+
+
+def test_a_page_beyond_the_cap_may_be_truncated_too(reading: Reading) -> None:
+    options = ReadOptions(max_bytes=1000)
+    record = one(reading, making.http(bytes(1 << 20)), "WARC-Truncated: length", options=options)
+    assert (record.status, record.content_truncated) == ("oversize", "length")
 
 
 def test_a_page_without_content_type_beyond_the_cap_is_oversize(reading: Reading) -> None:
