@@ -268,6 +268,18 @@ def test_pages_that_a_complete_run_lost_are_decided_again(
         assert victor("status", output).code == 0
 
 
+def test_a_second_pass_begins_anew_where_the_first_pass_is_made_again(
+    clean: Run, kept: Whole, tmp_path: Path
+) -> None:
+    """Its plan and its waves are of scored pages in other files."""
+    output = Path(shutil.copytree(kept[0], tmp_path / "out"))
+    (output / "_run/run.json").unlink()
+    max((output / "_run/ledger").iterdir()).unlink()
+    shutil.rmtree(output / "_run/first_pass/pages")
+    sizes = SparkOptions(wave_bytes=20 << 10, split_bytes=4 << 10, partitions=1)
+    assert clean(output, sites=KEEPING, spark=sizes) == kept[1]
+
+
 def test_a_complete_run_is_complete_without_its_first_pass(
     clean: Run, two_passes: Whole, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -146,13 +146,8 @@ def test_what_no_task_told_is_not_published(place: Place) -> None:
 
 def test_what_spark_writes_beside_its_files_is_not_published(place: Place) -> None:
     files = place("of spark")
-    staged = ledger.staged("run-1", 3)
-    for name in (
-        "_SUCCESS",
-        "._SUCCESS.crc",
-        "language=cs/.part-0.parquet.crc",
-        "language=cs/part-0.parquet",
-    ):
+    staged, part = ledger.staged("run-1", 3), "part-0.parquet"
+    for name in ("_SUCCESS", "._SUCCESS.crc", f"language=cs/.{part}.crc", f"language=cs/{part}"):
         files.write(f"{staged}/{name}", b"1234")
     moved = ledger.publish(files, "run-1", 3)
     assert files.below("pages") == moved == {f"language=cs/wave-00003-{part}": 4}

@@ -85,6 +85,10 @@ def test_a_stale_content_encoding_leaves_a_plain_body_alone(encoding: str) -> No
     assert decoded(b"just words without any tag", encoding) == http_body.Body(b"just words without any tag")
 
 
+def test_a_plain_body_whose_first_letters_are_a_head_of_zlib_is_left_alone() -> None:
+    assert decoded(b"x marks the spot", "deflate") == http_body.Body(b"x marks the spot")
+
+
 def test_a_stale_chunked_header_leaves_a_plain_body_alone() -> None:
     assert decoded(PAGE, transfer=("chunked",)) == http_body.Body(PAGE)
 
@@ -168,6 +172,14 @@ def test_a_chunked_body_without_its_last_chunk_is_truncated() -> None:
     cut = decoded(making.chunked(PAGE, 50)[:120], transfer=("chunked",))
     assert cut.truncated
     assert PAGE.startswith(cut.payload)
+
+
+def test_a_chunked_body_may_be_cut_at_any_byte_also_within_a_chunk_head() -> None:
+    raw = making.chunked(PAGE, 50)
+    for size in range(raw.index(b"<"), len(raw) - len("\r\n")):
+        cut = decoded(raw[:size], transfer=("chunked",))
+        assert cut.truncated, size
+        assert PAGE.startswith(cut.payload)
 
 
 def test_a_packed_body_without_its_last_chunk_is_truncated() -> None:
