@@ -67,6 +67,8 @@ def test_chunks_are_joined(payload: bytes, size: int) -> None:
 def test_chunks_are_joined_before_the_encoding_is_undone() -> None:
     assert decoded(making.chunked(gzip.compress(PAGE)), "gzip", transfer=("chunked",)).payload == PAGE
     assert decoded(making.chunked(gzip.compress(PAGE)), transfer=("gzip", "chunked")).payload == PAGE
+    twice = making.chunked(gzip.compress(brotli.compress(PAGE)))
+    assert decoded(twice, "br", transfer=("gzip", "chunked")).payload == PAGE
 
 
 def test_chunk_heads_may_have_extensions_and_bare_newlines() -> None:
@@ -87,6 +89,12 @@ def test_a_stale_content_encoding_leaves_a_plain_body_alone(encoding: str) -> No
 
 def test_a_plain_body_whose_first_letters_are_a_head_of_zlib_is_left_alone() -> None:
     assert decoded(b"x marks the spot", "deflate") == http_body.Body(b"x marks the spot")
+
+
+@pytest.mark.parametrize("encoding", ["br", "deflate"])
+def test_a_plain_page_with_control_characters_is_left_alone(encoding: str) -> None:
+    page = b" <html>\x01\x02" + PAGE
+    assert decoded(page, encoding) == http_body.Body(page)
 
 
 def test_a_stale_chunked_header_leaves_a_plain_body_alone() -> None:
