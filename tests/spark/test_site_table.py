@@ -147,6 +147,9 @@ def test_two_passes_add_the_table_to_the_pages_of_the_crawl(clean: Clean, known:
     assert {row["n_site_pages"] for row in rows(out)} == {15}
     first_pass = pq.read_table(out / "_run/first_pass/pages")
     assert len(first_pass) == 3
+    alone = pq.read_table(clean(of_tales(range(12, 15)), sites=KEEPING) / "_run/first_pass/pages")
+    scored = [found.sort_by("url").select(["url", "scored"]).to_pylist() for found in (first_pass, alone)]
+    assert scored[0] == scored[1], "the table counts once, in the second pass"
 
 
 def test_tables_of_two_crawls_add_up_to_that_of_both(

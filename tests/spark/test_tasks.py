@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -97,6 +98,19 @@ def test_a_task_tells_its_files_and_what_their_rows_say(place: Place, partition_
         found += table.to_pylist()
     texts = sorted((row["id"] or "", row["text"]) for row in found)
     assert texts == sorted((row.get("id", ""), row.get("text")) for row in ROWS)
+
+
+def test_any_value_can_be_a_folder_and_is_read_back(tmp_path: Path) -> None:
+    """The name of a crawl is what its first record says."""
+    values = ["CC/2024", "50%", "a=b", "100%2F", "p\u0159\u00edvoz: 1", "..", "x?y#z", None]
+    rows = [{"id": str(n), "crawl": value, "status": "ok"} for n, value in enumerate(values)]
+    files = LocalFiles(str(tmp_path / "out"))
+    report = written(batches(rows), Target(files.location, tables.PAGES, ("crawl",)))
+    assert files.below("") == report["files"]
+    assert all(name.count("/") == 1 for name in report["files"])
+    partitioning = ds.partitioning(pa.schema([("crawl", pa.string())]), flavor="hive")
+    found = ds.dataset(tmp_path / "out", partitioning=partitioning).to_table().sort_by("id")
+    assert found["crawl"].to_pylist() == values
 
 
 def test_a_task_that_fails_leaves_no_file(place: Place) -> None:

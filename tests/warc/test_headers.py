@@ -134,6 +134,12 @@ def test_arc_lines_without_a_date_are_read(date: str) -> None:
     assert header.block_length == 680
 
 
+def test_an_address_of_arc_that_is_not_utf_8_is_latin_1() -> None:
+    header = headers.ARC.parse(b"http://harbour.example/\xe9t\xe9 10.0.0.1 20080430204825 text/html 5\n")
+    assert header is not None
+    assert header.fields["warc-target-uri"] == "http://harbour.example/\u00e9t\u00e9"
+
+
 @pytest.mark.parametrize(
     "line", [b"http://harbour.example/ 5\n", b"http://harbour.example/ 10.0.0.1 0 text/html 5"]
 )
