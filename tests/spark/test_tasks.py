@@ -101,16 +101,16 @@ def test_a_task_tells_its_files_and_what_their_rows_say(place: Place, partition_
 
 
 def test_any_value_can_be_a_folder_and_is_read_back(tmp_path: Path) -> None:
-    """The name of a crawl is what its first record says."""
-    values = ["CC/2024", "50%", "a=b", "100%2F", "p\u0159\u00edvoz: 1", "..", "x?y#z", None]
-    rows = [{"id": str(n), "crawl": value, "status": "ok"} for n, value in enumerate(values)]
+    """An export may have a folder for each name that pages give their site."""
+    values = ["CC/2024", "50%", "a=b", "100%2F", "přívoz: 1", "..", "x?y#z", None]
+    rows = [{"id": str(n), "site_name": value, "status": "ok"} for n, value in enumerate(values)]
     files = LocalFiles(str(tmp_path / "out"))
-    report = written(batches(rows), Target(files.location, tables.PAGES, ("crawl",)))
+    report = written(batches(rows), Target(files.location, tables.PAGES, ("site_name",)))
     assert files.below("") == report["files"]
     assert all(name.count("/") == 1 for name in report["files"])
-    partitioning = ds.partitioning(pa.schema([("crawl", pa.string())]), flavor="hive")
+    partitioning = ds.partitioning(pa.schema([("site_name", pa.string())]), flavor="hive")
     found = ds.dataset(tmp_path / "out", partitioning=partitioning).to_table().sort_by("id")
-    assert found["crawl"].to_pylist() == values
+    assert found["site_name"].to_pylist() == values
 
 
 def test_a_task_that_fails_leaves_no_file(place: Place) -> None:
