@@ -385,6 +385,15 @@ def test_a_site_that_fills_several_row_groups_is_read_whole(tmp_path: Path, has_
         assert len(of_site.of_keys) == n_keys
 
 
+def test_a_row_group_that_is_not_sorted_is_damaged_and_loses_no_sums_in_silence(tmp_path: Path) -> None:
+    """Its statistics are those of a sorted one."""
+    columns = {"site": ["a", "b", "a", "b"], **{name: [2] * 4 for name in SUMS.names[1:]}}
+    found = pa.table(columns | {name: pa.nulls(4) for name in table.EXAMPLE.names}).cast(SITES)
+    pq.write_table(found.replace_schema_metadata({table.VERSION_KEY: table.VERSION}), tmp_path / "a.parquet")
+    with pytest.raises(TableError, match="its rows are not sorted by site"):
+        opened(tmp_path).of("a")
+
+
 def write_empty_table(path: Path, grouping: str) -> None:
     """A table of sites without rows."""
     rows = pa.table({name: pa.nulls(0) for name in SITES.names}).cast(SITES)

@@ -224,6 +224,16 @@ def test_a_page_behind_such_a_record_has_its_own_verdict(
     assert rows[5]["reason"] == "exit code 3"
 
 
+def test_the_verdict_on_a_page_before_such_a_record_is_none_on_a_page_behind_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hostile = making.warc(making.http(b"<html><p>This page exits</p></html>"), number=1)
+    parts = making.members([page(n) if n != 1 else hostile for n in range(N)], "gzip")
+    deadly(monkeypatch, b"aborts", 3)
+    rows = cleaned([written(tmp_path / "a.warc.gz", parts)])
+    assert seen(rows) == [(URL.format(n), "crash" if n in (1, 3) else "ok") for n in range(N)]
+
+
 def test_a_shard_that_cant_be_opened_without_a_death_ends_with_a_reason(tmp_path: Path) -> None:
     """No record is known that could be passed over."""
     bad, good = (written(tmp_path / name, PACKED["gzip.warc.gz"]) for name in ("bad.warc.gz", "good.warc.gz"))
