@@ -20,7 +20,7 @@ from victor_spark.settings import Settings
 from victor_spark.spark import status
 from victor_spark.spark.run import run
 from victor_spark.tables import BY_SITE, VERSION_KEY
-from victor_spark.warc.shard import Shard
+from victor_spark.warc.shard import Attempt, Place, Shard, Skip
 from victor_spark.worker import second_pass
 from victor_spark.worker.rows import STAGES
 
@@ -354,6 +354,25 @@ def test_damaged_sums_of_sites_are_told_as_damaged_scored_pages_are(kept: Whole,
         sums.write_bytes(b"?" * sums.stat().st_size)
     with pytest.raises(OutputError, match=r"scored pages can't be read: .*known-.*parquet"):
         second_pass.sites_of_file(str(known), str(page))
+
+
+def test_a_scored_page_that_cannot_be_read_has_its_row_and_those_behind_it_have_theirs(kept: Whole) -> None:
+    """The process that read it died. Rows before it have arrived, and are not read again."""
+    path = max((kept[0] / "_run/first_pass/pages").glob("*.parquet"), key=lambda path: path.stat().st_size)
+    shard, (known,) = Shard(str(path), 1, "scored"), (kept[0] / "_run/first_pass").glob("known-*")
+    whole = list(second_pass._read(shard, Attempt(), folder=str(known)))
+    assert len(whole) > 3
+    for number, page in enumerate(whole):
+        skip = Skip(Place(0, number), "crash", "SIGABRT, while it was read")
+        lost, *rest = second_pass._read(shard, Attempt(skip=skip), folder=str(known))
+        assert (lost.row["url"], lost.row["status"], lost.row["reason"]) == (
+            page.row["url"], "crash", "SIGABRT, while it was read"
+        )  # fmt: skip
+        assert {lost.row[name] for name in ("text", "scored", "n_site_pages")} == {None}
+        assert [one.row["url"] for one in rest] == [one.row["url"] for one in whole[number + 1 :]]
+        assert [one.row["n_site_pages"] for one in rest] == [
+            one.row["n_site_pages"] for one in whole[number + 1 :]
+        ]
 
 
 def test_large_scored_pages_are_read_few_at_a_time(tmp_path: Path) -> None:

@@ -101,6 +101,16 @@ def test_a_manifest_survives_being_stored() -> None:
 
 
 @pytest.mark.spark
+def test_other_records_of_the_same_files_are_other_inputs() -> None:
+    """A run must not resume with the records of another table."""
+
+    def summary(middle: int) -> object:
+        records = ((0, 5), (middle, 5), (90, 5))
+        return plan.summary(plan.of_shards([Shard("/crawl/a.warc.gz", 95, "warc", records=records)]))
+
+    assert summary(10) == summary(10) != summary(11)
+
+
 def test_a_task_gets_the_splits_planned_for_it_and_no_others(spark: SparkSession) -> None:
     splits = shards([5 * MB, MB, None, 7 * MB, 2 * MB, 2 * MB, MB])
 

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ from pyspark.sql import SparkSession
 from tests.spark import file_systems
 from tests.spark.crawl import Victor, rows, tree
 from tests.warc.making import page
+from victor_spark.request import CleanRequest
 from victor_spark.spark import ledger
 from victor_spark.spark.files import Files, HadoopFiles, LocalFiles
+from victor_spark.spark.run_record import config
 
 pytestmark = pytest.mark.spark
 
@@ -53,6 +56,18 @@ def test_other_options_are_refused_by_name(
     assert (outcome.code, len(outcome.lines)) == (2, 1)
     assert difference in outcome.lines[0]
     assert tree(done) == before
+
+
+@pytest.mark.parametrize("name", ["model", "lid_model", "templates", "sites"])
+def test_a_run_with_a_table_or_a_model_is_not_that_without_it(name: str) -> None:
+    """Which models there are is not compared, only their content."""
+    plain = CleanRequest()
+    given = replace(plain, cleaning=replace(plain.cleaning, **{name: "folder"}))
+    with_it, without = (config(one, models={}, inputs={}) for one in (given, plain))
+    flag = f"--{name.replace('_', '-')}"
+    assert list(ledger._differences(with_it, without)) == [f"with {flag}"]
+    assert list(ledger._differences(without, with_it)) == [f"without {flag}"]
+    assert config(given, models={}, inputs={}) == with_it
 
 
 def test_other_inputs_are_refused(done: Path, crawl: Path, victor: Victor) -> None:

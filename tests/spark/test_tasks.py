@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -19,10 +20,11 @@ from tests.spark import file_systems
 from tests.warc import storage
 from victor_spark import tables
 from victor_spark.errors import OutputError
+from victor_spark.request import CleanRequest
 from victor_spark.spark import ledger
 from victor_spark.spark.files import CloudFiles, LocalFiles, output_errors
 from victor_spark.spark.run_record import Counts, Entry
-from victor_spark.spark.tasks import Target, write_partition
+from victor_spark.spark.tasks import CleanTask, Target, write_partition
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -156,6 +158,13 @@ def test_what_no_task_told_is_not_published(place: Place) -> None:
     assert files.below("pages") == moved
     assert sorted(name.partition("/")[0] for name in moved) == ["language=cs", "language=en"]
     assert files.below(staged) == {}
+
+
+def test_a_process_that_serves_two_runs_takes_no_model_of_the_first_for_that_of_the_second() -> None:
+    """Their requests may be equal: both name the same folder, in which the model was trained anew."""
+    request, models = CleanRequest(), Mock()
+    assert CleanTask(request, "of one", models) == CleanTask(request, "of one", Mock())
+    assert CleanTask(request, "of one", models) != CleanTask(request, "of another", models)
 
 
 def test_what_spark_writes_beside_its_files_is_not_published(place: Place) -> None:

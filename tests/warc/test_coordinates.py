@@ -285,3 +285,23 @@ def test_tables_that_are_empty_or_broken_are_named(tmp_path: Path) -> None:
         resolve([str(tmp_path / "cut.parquet")])
     with pytest.raises(InputError, match=r"none\.parquet: the table has no rows"):
         resolve([str(tmp_path / "none.parquet")])
+
+
+def test_of_two_lengths_of_a_record_the_longer_one_counts(folder: Path) -> None:
+    """The shorter one would cut the page."""
+    ((name, offset, length),) = rows(("č 1.warc.gz", 7))
+    write_csv(folder / "short.csv", [(name, offset, length - 60)])
+    write_csv(folder / "both.csv", [(name, offset, length), (name, offset, length - 60)])
+    read_tables = [coordinates.read(str(folder / name)) for name in ("short.csv", "both.csv")]
+    for tables in (read_tables, read_tables[::-1], read_tables[1:]):
+        shards = coordinates.shards(tables, [lambda name: str(folder / name)] * len(tables))
+        assert [record.payload for shard in shards for record in read(shard)] == [making.page(7)]
+
+
+def test_the_coordinates_of_a_record_that_is_no_page_give_none_of_its_member(tmp_path: Path) -> None:
+    request = making.warc(b"GET / HTTP/1.1\r\n\r\n", kind="request")
+    content = gzip.compress(request + making.responses(1)[0])
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(content)
+    assert [record.payload for record in read(Shard(str(path), None, "warc"))] == [making.page(0)]
+    assert list(read(Shard(str(path), None, "warc", records=((0, len(content)),)))) == []

@@ -410,6 +410,14 @@ def test_a_gzip_stream_that_breaks_off_keeps_its_beginning(reading: Reading) -> 
     assert [r.warc_record_offset for r in records] == plain.offsets[: len(records)]
 
 
+def test_an_archive_whose_first_record_lost_its_head_is_no_page(reading: Reading) -> None:
+    """Also where no name says that it is an archive: it begins with html, and all its pages are in it."""
+    beheaded = RECORDS[0][RECORDS[0].index(b"<!DOCTYPE") :]
+    records = reading(b"".join([beheaded, *RECORDS[1:]]), "renamed")
+    assert numbers(records) == list(range(1, N))
+    assert corrupt(records)[0][0] == 0
+
+
 def test_gzip_magic_within_a_corrupt_member_is_no_record(reading: Reading) -> None:
     parts = making.members(RECORDS, "gzip")
     parts[4] = parts[4][:100] + b"\x1f\x8b\x08\x00" + gzip.compress(b"no record") + parts[4][140:]

@@ -111,7 +111,7 @@ def _written(frame: DataFrame, location: str, **counts: str) -> tuple[DataFrame,
 
 def _duplicates(pages: DataFrame, folder: str, request: DedupRequest) -> tuple[DataFrame, dict[str, int]]:
     """The table of duplicates, staged in a folder as all tables before it, and its counts."""
-    ok = pages.where("status = 'ok' AND text_hash IS NOT NULL").withColumn("text_hash", sf.unhex("text_hash"))
+    ok = pages.where("text_hash IS NOT NULL").withColumn("text_hash", sf.unhex("text_hash"))
     sign = partial(_sign, n=request.shingle_words, rows=minhash.rows_of_band(request.threshold))
     signed, read = _written(ok.select("text_hash", "text").mapInArrow(sign, _SIGNED), f"{folder}/signed")
     log(f"{many(read['n'], 'page')} read")
