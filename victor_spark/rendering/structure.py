@@ -29,6 +29,7 @@ _TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void"
     "ul": "ul menu dir",
     "quote": "blockquote",
     "pre": "pre listing",
+    "img": "img amp-img",
     "code": "code tt samp kbd",
     "strong": "b strong",
     "em": "i em var",
@@ -66,14 +67,14 @@ _WORDS: Final = {
 
 _ROLES: Final = {
     "row": "tr", "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th", "table": "table",
-    "grid": "table", "heading": "h2", "listitem": "li",
+    "grid": "table", "heading": "h2", "listitem": "li", "checkbox": "input",
 }  # fmt: skip
 """The kinds of elements without a tag of their own by ARIA's role."""
 _WORD: Final = ' class="MsoListParagraph'
 _WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
 _NAMES_OF_ROLES, _NAMES_OF_ASIDES, _NAMES_OF_HOVERS = (
     np.array([fnv1a(word) for word in words.split()], dtype=np.uint32)
-    for words in ("columnheader rowgroup gridcell heading listitem", "footnote sidenote marginnote", "hover")
+    for words in ("columnheader rowgroup gridcell heading listitem checkbox", "footnote sidenote marginnote", "hover")
 )
 """Hashes of words of class and role, of which a page with such elements has one."""
 _NAMES_OF_TABLES: Final = _NAMES_OF_ROLES[:3]
