@@ -369,7 +369,8 @@ class Walk:
             if self.kind[row] != at.KIND_TABLE:
                 continue
             size, shown = self.size(row), self._kept_size(row)
-            between = whole and shown < size and self._stands_between(row)
+            is_short = shown == 0 or size <= _LONGEST_ITEM
+            between = whole and shown < size and is_short and self._stands_between(row)
             is_code = whole and self._begins_with_code(row)
             if shown == size or not (shown or between) or not (is_code or self.page.is_data(row)):
                 continue
@@ -436,9 +437,11 @@ class Walk:
         if around < 0 or a == self.first[around]:
             return False
         others = self.size(around) - self.size(row)
-        if self._kept_size(around) - self._kept_size(row) < _HALF_RATIO * others:
+        kept_others = self._kept_size(around) - self._kept_size(row)
+        if kept_others < _HALF_RATIO * others:
             return False
-        ends = b == self.last_of[around] and self.parent[around] > 0  # not the body
+        is_last: cython.bint = b == self.last_of[row] or kept_others >= _ENDS_RATIO * others
+        ends = is_last and b == self.last_of[around] and self.parent[around] > 0  # not the body
         before = row - 1
         while before > max(around, row - _CLIMB) and not self._is_heading(before):
             before -= 1
