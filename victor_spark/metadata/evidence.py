@@ -30,8 +30,7 @@ _ABOVE: Final = 500
 _MAX_BELOW: Final = 1_200
 """The most bytes below and above a heading that are searched for a byline and a date; characters below it."""
 _MAX_HEADINGS: Final = 6
-_MAX_REPEATS: Final = 10  # places at which a part of the title may be repeated
-_MAX_ENDS: Final = 6  # places at which a title may end or begin
+_MAX_PARTS: Final = 10  # places at which a title may end or begin, and those at which a part may be repeated
 _BEFORE_TITLE: Final = 200  # the bytes before a title that are searched for the tags around it
 _MAX_LICENSES: Final = 50  # the most links that may state a license
 _MAX_MARK: Final = 300  # the most characters of an element's attributes that are read as its mark
@@ -96,50 +95,47 @@ class Evidence:
 
     @cached_property
     def headings(self) -> list[str]:
-        """The texts of the first `h1`, "" of those without; before them, the title, if `is_repeated`."""
+        """The texts of the first `h1`, "" of those without; before them, the title, if it is `repeated`."""
         return [text for *_, text in self._headings]
 
-    @cached_property
-    def is_repeated(self) -> bool:
-        """Whether no `h1` holds more than a link home, but another element repeats a title of the head."""
-        rows = self._rows(kernel.HEADING)[:_MAX_HEADINGS]
-        is_title = any(self._text(start, end) and not _HOME.match(self._markup, end) for start, end, *_ in rows)
-        return not is_title and bool(self._repeated)
+    @property
+    def repeated(self) -> list[str]:
+        """The title, if no `h1` holds more than a link home, but another element repeats it; else []."""
+        return self.headings[: len(self.headings) - len(self._rows(kernel.HEADING)[:_MAX_HEADINGS])]
 
     @cached_property
     def _headings(self) -> list[tuple[int, int, str]]:
         """Where each heading starts, where its start tag ends (of the title, the text), and the text."""
         rows = self._rows(kernel.HEADING)[:_MAX_HEADINGS]
         found = [(start, end, self._text(start, end)) for start, end, *_ in rows]
-        return [*self._repeated, *found] if self.is_repeated else found
+        is_title = any(text and not _HOME.match(self._markup, end) for _, end, text in found)
+        return found if is_title else [*self._titles_in_text(), *found]
 
-    @cached_property
-    def _repeated(self) -> list[tuple[int, int, str]]:
-        """Where a title in the head, or a part of one before or after a bar, is the text of an element.
+    def _titles_in_text(self) -> list[tuple[int, int, str]]:
+        """Where a title in the head, or a part of one before or after a bar, is an element's text.
 
-        The element is a heading, or named so; or it is no link, and has half of the title. The longest heading
-        counts, or else the longest text.
+        The part begins the title and is in a heading or an element named so; or it has half of the title and
+        is not in a link. Headings come first, then parts that begin the title, then the longest ones.
         """
         markup, found = self._markup, []
         body = max(markup.find(b"</title"), 0)
-        for title in (*self.meta.get("og:title", ()), self.title or "")[:1]:
-            pieces = ENDS.split(title, _MAX_ENDS)
-            parts = {"".join(pieces[a:b]) for n in range(len(pieces)) for a, b in ((0, n), (n + 1, None))}
-            for part in {title, *parts}.difference(["", *self.meta.get("og:site_name", ())]):
-                at, source = body, escape(part, quote=False).encode()
-                for _ in range(_MAX_REPEATS):
-                    if (at := markup.find(source, at + 1)) < 0:
-                        break
-                    end = at + len(source)
-                    before = markup[max(at - _BEFORE_TITLE, 0) : at].rstrip()
-                    opened = _OPENED.search(before) if _END_TAG.match(markup, end) else None
-                    heading = _OF_TITLE.search(opened[0]) if opened else None
-                    is_apart = opened is not None and b"<a " not in opened[0].lower()
-                    begins = title.startswith(part)
-                    is_most = 2 * len(part) >= len(title)
-                    if (heading and (begins or is_most)) or (is_apart and is_most):
-                        level = -int(heading[1] or 7) if heading else 0
-                        found.append((bool(heading), begins, len(part), level, is_apart, -at, end, part))
+        title = (*self.meta.get("og:title", ()), self.title or "")[0]
+        pieces = ENDS.split(title, _MAX_PARTS)
+        parts = {"".join(pieces[a:b]) for n in range(len(pieces)) for a, b in ((0, n), (n + 1, None))}
+        for part in {title, *parts}.difference(["", *self.meta.get("og:site_name", ())]):
+            at, source = body, escape(part, quote=False).encode()
+            begins, is_most = title.startswith(part), 2 * len(part) >= len(title)
+            for _ in range(_MAX_PARTS):
+                if (at := markup.find(source, at + 1)) < 0:
+                    break
+                end = at + len(source)
+                opened = _OPENED.search(markup[max(at - _BEFORE_TITLE, 0) : at].rstrip())
+                if opened is None or _END_TAG.match(markup, end) is None:
+                    continue
+                heading, is_apart = _OF_TITLE.search(opened[0]), b"<a " not in opened[0].lower()
+                if (heading and (begins or is_most)) or (is_apart and is_most):
+                    level = -int(heading[1] or 7) if heading else 0
+                    found.append((bool(heading), begins, len(part), level, is_apart, -at, end, part))
         return [(-at, end, part) for *_, at, end, part in sorted(found)[-1:]]
 
     def headings_of_site(self) -> list[str]:
@@ -348,9 +344,7 @@ _HOME: Final = re.compile(
 _END_TAG: Final = re.compile(rb"\s*</")
 _OPENED: Final = re.compile(rb"(?:<[^/<>][^<>]*>\s*)+\Z")
 _OF_TITLE: Final = re.compile(rb"(?i)<h([2-6])\b|\s(?:class|id)=[^=<>]*(?:title|subject|headline)")
-BARS: Final = (
-    r"\s+(?:[|–—\-·•»«/~<>⋆★@]+|::+|:(?=\s+r/))\s+|\s*[|｜»«]\s*|[_-](?<=[⺀-\uffff].)-?(?=\S)"
-)
+BARS: Final = r"\s+(?:[|–—\-·•»«/~<>⋆★@]+|::+|:(?=\s+r/))\s+|\s*[|｜»«]\s*|[_-](?<=[⺀-\uffff].)-?(?=\S)"
 """What stands between the title of a page and the name of its site."""
 ENDS: Final = re.compile(rf"({BARS}|:\s+)")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)

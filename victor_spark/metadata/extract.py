@@ -93,8 +93,7 @@ def _titles(page: Statements) -> Candidates[str]:
     alike += [(1.0, heading) for heading, own in headings if key(heading) in same]
     f1, heading = max(alike, key=lambda one: one[0], default=(0.0, ""))
     if f1 >= MIN_HEADING_F1:
-        is_first = heading == page.evidence.headings[0]
-        where = "text" if page.evidence.is_repeated and is_first else "h1"
+        where = "text" if heading in page.evidence.repeated else "h1"
         yield where, _mended(_without_site(page, heading, boards), stated, page.sites)
     yield from stated
     yield from (("h1", heading) for heading, own in headings if own)
@@ -120,8 +119,7 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
     ends = [(parts[-1], "".join(parts[:-2]))]
     if len(parts) > 2 and "•" in parts[1]:  # a title of an article is rather followed by its site
         ends.append((parts[0], "".join(parts[2:])))
-    if page.evidence.is_repeated:
-        stated = {*stated, key(page.evidence.headings[0])}
+    stated = {*stated, *map(key, page.evidence.repeated)}
     whole = key(page.evidence.title or "")
     sites = page.sites.union(map(key, page.evidence.headings_of_site()))
     return {

@@ -180,10 +180,10 @@ class Statements:
         like = (i for i, heading in enumerate(self.evidence.headings) if "" != key(heading) in stated)
         first = next(like, 0)
         below, above = self.evidence.around(first)
-        if first == 0 and self.evidence.is_repeated:  # it may be in a list of pages
-            further, more = self.evidence.around(1)
-            return [*below[:_MAX_LINES], *further], [*more, *above]
-        return below, above
+        if first or not self.evidence.repeated:
+            return below, above
+        further, more = self.evidence.around(1)  # that of the title may be in a list of pages
+        return [*below[:_MAX_LINES], *further], [*more, *above]
 
     @cached_property
     def month_first(self) -> bool:

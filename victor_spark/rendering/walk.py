@@ -73,7 +73,7 @@ class Walk:
     gap_ends: at.Ints
     left_out: at.Bytes
     kept: cython.uchar[::1]
-    sums: cython.int[:, ::1]  # before each block: kept blocks, characters, kept characters; next kept block
+    sums: cython.int[:, ::1]  # before each block: characters, kept characters; next kept block
     kind: cython.int[::1]  # the columns of elements, from here to `stack`
     known_marks: cython.int[::1]
     begin: cython.int[::1]
@@ -132,8 +132,7 @@ class Walk:
         self.last = -2
         self.in_heading = self.is_bare = False
         self.level = self.serial = self.line_end = self.text_from = 0
-        self.not_math = self.n_not_math = self.examined = self.heading = 0
-        self.listings = self.listings_end = 0
+        self.not_math = self.n_not_math = self.examined = self.heading = self.listings = self.listings_end = 0
         self.asides = []
 
     def _set_columns(self, elements: Any) -> cython.void:
@@ -369,8 +368,7 @@ class Walk:
             if self.kind[row] != at.KIND_TABLE:
                 continue
             size, shown = self.size(row), self._kept_size(row)
-            is_short = shown == 0 or size <= _LONGEST_ITEM
-            between = whole and shown < size and is_short and self._stands_between(row)
+            between = whole and (shown == 0 or shown < size <= _LONGEST_ITEM) and self._stands_between(row)
             is_code = whole and self._begins_with_code(row)
             if shown == size or not (shown or between) or not (is_code or self.page.is_data(row)):
                 continue
@@ -390,11 +388,9 @@ class Walk:
 
     def count(self) -> cython.void:
         """Fills `sums` from `kept`, without the blocks left out."""
-        n_kept: cython.int = 0
         size: cython.int = 0
         kept_size: cython.int = 0
         for b in range(self.n_blocks + 1):
-            self.sums[at.UP_TO_KEPT, b] = n_kept
             self.sums[at.UP_TO_SIZE, b] = size
             self.sums[at.UP_TO_KEPT_SIZE, b] = kept_size
             if b < self.n_blocks:
@@ -402,7 +398,6 @@ class Walk:
                     self.kept[b + 1] = 0
                 length = self.text_end[b] - self.text_start[b]
                 size += length
-                n_kept += self.kept[b + 1]
                 kept_size += length * self.kept[b + 1]
         follows: cython.int = cython.cast(cython.int, self.n_blocks)
         self.sums[at.UP_TO_NEXT, self.n_blocks] = follows
@@ -421,16 +416,12 @@ class Walk:
         before = self.sums[at.UP_TO_KEPT_SIZE, self.first[row]]
         return self.sums[at.UP_TO_KEPT_SIZE, self.last_of[row]] - before
 
-    @cython.cfunc
-    def _has_kept(self, row: Py_ssize_t) -> cython.bint:
-        return self.sums[at.UP_TO_KEPT, self.last_of[row]] > self.sums[at.UP_TO_KEPT, self.first[row]]
-
     def _stands_between(self, row: Py_ssize_t) -> cython.bint:
         """Whether kept text or a heading precedes an element, and kept text or a mostly kept end follows."""
         is_pre: cython.bint = self.kind[row] == at.KIND_PRE
         most = self.size(row) + _LONGEST_TOOL_BAR
         around = self._up(self.parent[row], self.size(row))
-        while is_pre and around > 0 and self.size(around) <= most and not self._has_kept(around):
+        while is_pre and around > 0 and self.size(around) <= most and not self._kept_size(around):
             row = around
             around = self._up(self.parent[row], self.size(row))
         a, b = self.first[row], self._after_listings(self.last_of[row])
@@ -438,15 +429,13 @@ class Walk:
             return False
         others = self.size(around) - self.size(row)
         kept_others = self._kept_size(around) - self._kept_size(row)
-        if kept_others < _HALF_RATIO * others:
-            return False
         is_last: cython.bint = b == self.last_of[row] or kept_others >= _ENDS_RATIO * others
         ends = is_last and b == self.last_of[around] and self.parent[around] > 0  # not the body
         before = row - 1
         while before > max(around, row - _CLIMB) and not self._is_heading(before):
             before -= 1
         follows = self.kept[a] or (before > around and self._is_heading(before) and self.last_of[before] == a)
-        return follows and (self.kept[b + 1] or ends)
+        return follows and (self.kept[b + 1] or ends) and kept_others >= _HALF_RATIO * others
 
     def _after_listings(self, b: cython.int) -> cython.int:
         """The block after the dropped listings, with their tool bars, that begin at block `b`."""
@@ -468,7 +457,7 @@ class Walk:
     def _introduces(self, row: Py_ssize_t) -> cython.bint:
         """Whether a paragraph that is not kept ends with a colon, before a kept list, table or listing."""
         b, after = self.last_of[row], self.after(row)
-        if not self.size(row) or self._has_kept(row):
+        if not self.size(row) or self._kept_size(row):
             return False
         last: cython.uint = self.points[self.text_end[b - 1] - 1]
         if last != ord(":") and last != ord("\uff1a"):
@@ -493,7 +482,7 @@ class Walk:
         or summary beside kept text of the same element.
         """
         a, b = self.first[row], self.last_of[row]
-        if a == b or b >= self.n_blocks or (self.sums[at.UP_TO_KEPT, b] > self.sums[at.UP_TO_KEPT, a]):
+        if a == b or b >= self.n_blocks or self._kept_size(row):
             return
         kind = self.kind[row]
         begins: cython.bint = a == 0 or self.kept[a] != 0
@@ -551,7 +540,7 @@ class Walk:
         any_: cython.bint = False
         for row in range(self.n_elements):
             kind = self.kind[row]
-            if (kind == at.KIND_A or kind == at.KIND_SUP or kind == at.KIND_STRONG) and self._has_kept(row):
+            if (kind == at.KIND_A or kind == at.KIND_SUP or kind == at.KIND_STRONG) and self._kept_size(row):
                 start = self.text_start[self.first[row]]
                 size = self.text_end[self.last_of[row] - 1] - start
                 c = self.points[start] | at.SMALL
@@ -648,13 +637,13 @@ class Walk:
         if self.flags[row]:
             return True
         first = self.first[row]
-        if self._has_kept(row):
+        if self._kept_size(row):
             if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
                 return (self.marks(row) & ~_NOT_VISITED) != 0
             return kind != at.KIND_THEAD and kind != at.KIND_PICTURE and kind != at.KIND_NOSCRIPT
         if kind == at.KIND_TD or kind == at.KIND_TH:  # empty ones, too
             around = self.parent[row]
-            return around >= 0 and (self._has_kept(around) or self.flags[around] != 0)
+            return around >= 0 and (self._kept_size(around) or self.flags[around] != 0)
         if first != self.last_of[row] or not (self.kept[first] or self.kept[first + 1]):
             return False
         if kind == at.KIND_HR:
