@@ -125,7 +125,7 @@ class Evidence:
         for part in {title, *parts}.difference(["", *self.meta.get("og:site_name", ())]):
             at, source = body, escape(part, quote=False).encode()
             begins, is_most = title.startswith(part), 2 * len(part) >= len(title)
-            for _ in range(_MAX_PARTS):
+            for _ in range(_MAX_PARTS if begins or is_most else 0):
                 if (at := markup.find(source, at + 1)) < 0:
                     break
                 end = at + len(source)

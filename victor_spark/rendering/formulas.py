@@ -6,7 +6,6 @@ from html import unescape
 from typing import Final
 from urllib.parse import unquote
 
-from victor_spark.rendering.names import names
 from victor_spark.words import INVISIBLE
 
 _ATTRIBUTE: Final = re.compile(
@@ -130,6 +129,28 @@ def delimited(tex: str, display: bool) -> str:
 
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TOKEN: Final = re.compile(r"<(/?)([\w-]+:)?([\w-]+)([^>]*)>|([^<]+)")
+_SYMBOL_NAMES: Final = (
+    "α=alpha β=beta γ=gamma δ=delta ε=varepsilon ϵ=epsilon ζ=zeta η=eta θ=theta ι=iota κ=kappa λ=lambda μ=mu"
+    " ν=nu ξ=xi π=pi ρ=rho σ=sigma τ=tau υ=upsilon φ=varphi ϕ=phi χ=chi ψ=psi ω=omega Γ=Gamma Δ=Delta"
+    " Θ=Theta Λ=Lambda Ξ=Xi Π=Pi Σ=Sigma Φ=Phi Ψ=Psi Ω=Omega ∂=partial ∇=nabla ∞=infty ∑=sum ∏=prod ∫=int"
+    " ∮=oint ≤=leq ≥=geq ≠=neq ≈=approx ≡=equiv ∼=sim ≃=simeq ≅=cong ∝=propto ×=times ÷=div ±=pm ∓=mp"
+    " ⋅=cdot ·=cdot ∘=circ ∗=ast ⋆=star ⊗=otimes ⊕=oplus ∈=in ∉=notin ∋=ni ⊂=subset ⊆=subseteq ⊃=supset"
+    " ⊇=supseteq ∪=cup ∩=cap ∅=emptyset ∀=forall ∃=exists ¬=neg ∧=wedge ∨=vee →=rightarrow ←=leftarrow"
+    " ↔=leftrightarrow ⇒=Rightarrow ⇐=Leftarrow ⇔=Leftrightarrow ↦=mapsto ⟨=langle ⟩=rangle ⌊=lfloor"
+    " ⌋=rfloor ⌈=lceil ⌉=rceil ‖=| ∥=parallel ⊥=perp ⊢=vdash ⊨=models …=ldots ⋯=cdots ⋮=vdots ⋱=ddots"
+    " ′=prime ℝ=mathbb{R} ℕ=mathbb{N} ℤ=mathbb{Z} ℚ=mathbb{Q} ℂ=mathbb{C} ℓ=ell ℏ=hbar ∖=setminus"
+    " {={ }=} \\=backslash %=% #=# &=& _=_ $=$ ∣=mid †=dagger"
+)
+_SYMBOLS: Final = dict(pair.split("=", 1) for pair in _SYMBOL_NAMES.split())
+_FUNCTIONS: Final = frozenset(
+    "sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log ln exp lim max min sup inf det dim ker"
+    " gcd deg arg Pr limsup liminf hom".split()
+)
+_OVER: Final = {
+    "¯": "overline", "‾": "overline", "―": "overline", "ˉ": "bar", "^": "hat", "ˆ": "hat", "~": "tilde",
+    "˜": "tilde", "rightarrow": "vec", "⃗": "vec", "˙": "dot", ".": "dot", "¨": "ddot", "⏞": "overbrace",
+}  # fmt: skip
+_UNDER: Final = dict.fromkeys("_¯‾―", "underline") | {"⏟": "underbrace"}
 _MAX_DEPTH: Final = 60
 
 
@@ -180,6 +201,18 @@ def _row(children: list[str]) -> str:
     return " ".join(filter(None, children))
 
 
+_SHAPES: Final = {
+    "msup": "{base}^{{{two}}}",
+    "msub": "{base}_{{{two}}}",
+    "msubsup": "{base}_{{{two}}}^{{{three}}}",
+    "mover": "\\overset{{{two}}}{{{one}}}",
+    "munderover": "{one}_{{{two}}}^{{{three}}}",
+    "mfrac": "\\frac{{{one}}}{{{two}}}",
+    "mroot": "\\sqrt[{two}]{{{one}}}",
+    "msqrt": "\\sqrt{{{row}}}",
+    "mphantom": "",
+    "mprescripts": "{{}}",
+}
 _FONTS: Final = {"bold": "mathbf", "double-struck": "mathbb", "script": "mathcal", "fraktur": "mathfrak"}
 _VARIANT: Final = re.compile(f' mathvariant="({"|".join(_FONTS)})')
 _FENCES: Final = re.compile(r' (open|close|separators)="\s*([^"]*?)\s*"')
@@ -187,7 +220,7 @@ _FENCES: Final = re.compile(r' (open|close|separators)="\s*([^"]*?)\s*"')
 
 def _element(name: str, attributes: str, children: list[str]) -> str:
     one, two, three = (*children, "", "", "")[:3]
-    if name in ("mi", "mo") and one in names().functions:
+    if name in ("mi", "mo") and one in _FUNCTIONS:
         return f"\\{one}"
     if name in ("mi", "mn", "mo") and (variant := _VARIANT.search(attributes)) and (text := _symbols(one)):
         return f"\\{_FONTS[variant[1]]}{{{text}}}"
@@ -201,7 +234,7 @@ def _element(name: str, attributes: str, children: list[str]) -> str:
         return f"\\text{{{text}}}" if text and name != "mn" else text
     if name == "mfrac" and re.search(r' linethickness="0(?:\.0*)?[a-z%]*"', attributes):
         return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{one}}}{{{two}}}"
-    if accent := names().accents.get(name, {}).get(two.strip("\\")):
+    if accent := (_OVER if name == "mover" else _UNDER if name == "munder" else {}).get(two.strip("\\")):
         return f"\\{accent}{{{one}}}"
     if name == "munder":
         return f"{one}_{{{two}}}" if one.startswith("\\") else f"\\underset{{{two}}}{{{one}}}"
@@ -227,14 +260,13 @@ def _element(name: str, attributes: str, children: list[str]) -> str:
         return one if len(children) == 1 and "&" not in one else f"\\begin{{{form}}}{rows}\\end{{{form}}}"
     base = one if len(one) == 1 or re.fullmatch(r"\\[a-zA-Z]+(\{[^{}]*\})?", one) else f"{{{one}}}"
     row = " ".join(children) if name == "mpadded" else _row(children)
-    return names().shapes.get(name, "{row}").format(base=base, one=one, two=two, three=three, row=row)
+    return _SHAPES.get(name, "{row}").format(base=base, one=one, two=two, three=three, row=row)
 
 
 def _symbols(text: str) -> str:
     """Characters of mathematics as commands."""
-    symbols = names().symbols
     pieces = [
-        f"\\{symbols[c]}" if c in symbols else "" if c in INVISIBLE else c for c in text.replace("−", "-")
+        f"\\{_SYMBOLS[c]}" if c in _SYMBOLS else "" if c in INVISIBLE else c for c in text.replace("−", "-")
     ]
     return " ".join(pieces) if any(len(piece) > 1 for piece in pieces) else "".join(pieces)
 

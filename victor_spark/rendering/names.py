@@ -15,15 +15,9 @@ class Names:
     no_languages: frozenset[str]
     schemes: frozenset[str]
     lazy: tuple[str, ...]
-    functions: frozenset[str]
     marks: Mapping[str, tuple[str, ...]]
     callouts: Mapping[str, frozenset[str]]
     quotes: Mapping[str, frozenset[str]]
-    symbols: Mapping[str, str]
-    tags: Mapping[str, tuple[str, ...]]
-    roles: Mapping[str, str]
-    accents: Mapping[str, Mapping[str, str]]
-    shapes: Mapping[str, str]
 
 
 @cache

@@ -24,6 +24,26 @@ from victor_spark.rendering.walk import Walk, has_word
 
 OP: Final = {name: place for place, name in enumerate(num.OPS)}
 MARK: Final = {name: 1 << bit for bit, name in enumerate(num.MARKS)}
+_TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void", "block")} | {
+    "void": " ".join(sorted(VOID.difference(num.KINDS))),
+    "block": "div section article main header footer nav aside address form center hgroup body html search",
+    "img": "img amp-img",
+    "ul": "ul menu dir",
+    "quote": "blockquote",
+    "pre": "pre listing",
+    "code": "code tt samp kbd",
+    "strong": "b strong",
+    "em": "i em var",
+    "strike": "s strike del",
+    "math": "math mjx-container mml:math",
+}
+"""Tags by their kind; all other tags have kind 0."""
+
+_ROLES: Final = {
+    "row": "tr", "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th", "table": "table",
+    "grid": "table", "heading": "h2", "listitem": "li", "checkbox": "input",
+}  # fmt: skip
+"""The kinds of elements without a tag of their own by ARIA's role."""
 _WORD: Final = ' class="MsoListParagraph'
 _WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
 _NAMES_OF_ROLES, _NAMES_OF_ASIDES, _NAMES_OF_HOVERS = (
@@ -35,6 +55,7 @@ _NAMES_OF_ROLES, _NAMES_OF_ASIDES, _NAMES_OF_HOVERS = (
     )
 )
 """Hashes of words of class and role, of which a page with such elements has one."""
+_NAMES_OF_TABLES: Final = _NAMES_OF_ROLES[:3]
 NAMES_OF_TEXT: Final = np.concatenate([_NAMES_OF_ROLES[:-1], NAMES_OF_READERS])
 """Those that plain text depends on."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
@@ -52,9 +73,7 @@ MOST_TABLES: Final = 3_000
 
 def has_tables(blocks: Blocks, kept: Bool) -> bool:
     """Whether the kept text may be in tables, those that ARIA's roles state included."""
-    return bool(
-        (kept & (blocks.td_group > 0)).any() or has_word(*views(blocks.name_words, _NAMES_OF_ROLES[:3]))
-    )
+    return bool((kept & (blocks.td_group > 0)).any() or has_word(*views(blocks.name_words, _NAMES_OF_TABLES)))
 
 
 class Structure:
@@ -116,7 +135,7 @@ class Structure:
         for row in rows:
             tag = self.tag(row)
             name = self.attribute(row, "role") if has_roles else ""
-            kind = KIND[names().roles.get(name, "li" if _WORD in tag else "other")]
+            kind = KIND[_ROLES.get(name, "li" if _WORD in tag else "other")]
             if kind and tag.startswith(_WITHOUT_KIND):
                 if name == "heading":
                     kind += min(max(self.number(row, "aria-level", 2), 1), 6) - 2
@@ -422,9 +441,7 @@ _MOST_COLUMNS: Final = 100
 @cache
 def _tables() -> tuple[UInt32, Int32, UInt32, Int32]:
     """Hashes of tags with their kinds, and hashes of words with their marks."""
-    kinds = {name: KIND[name] for name in num.KINDS if name not in ("other", "void", "block")}
-    kinds |= dict.fromkeys(VOID.difference(num.KINDS), KIND["void"])
-    kinds |= {tag: KIND[name] for name, tags in names().tags.items() for tag in tags}
+    kinds = {tag: KIND[name] for name, tags in _TAGS.items() for tag in tags.split()}
     marks: dict[str, int] = {}
     for mark, words in names().marks.items():
         for name in words:
