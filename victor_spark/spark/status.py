@@ -20,7 +20,7 @@ def status(location: str) -> dict[str, Any]:
     A wave is "done", "missing" (not done yet), "lost" (done, but pages of it are gone) or "failed".
     `stopped` is the reason if the failure budget was exceeded. All figures are of the pass `passing`.
     """
-    with opened(location) as files:
+    with opened(location) as files, ledger.undamaged(files):
         if files.read(ledger.CONFIG) is None and files.names(ledger.FIRST_PASS) is not None:
             first = status(f"{location.rstrip('/')}/{ledger.FIRST_PASS}")
             return {**first, "output": location, "complete": False, "passing": FIRST_PASS}
@@ -33,28 +33,28 @@ def status(location: str) -> dict[str, Any]:
         there = files.below(ledger.PAGES)
         ended = ledger.stored(files, ledger.RUN) is not None
         stopped = ledger.stored(files, ledger.STOPPED) or {}
-    waves = [
-        _wave(number, plan.splits(planned, number), entries.get(number), failed.get(number), there)
-        for number in plan.waves(planned)
-    ]
-    done = [wave for wave in waves if wave["state"] == "done"]
-    counts = total(entries[wave["wave"]].counts for wave in done)
-    n_bytes = sum(wave["n_bytes"] for wave in waves)
-    return {
-        "output": location,
-        "complete": ended and len(done) == len(waves),
-        "stopped": stopped.get("stopped"),
-        "passing": SECOND_PASS if is_second else None,
-        "share_done": round(sum(wave["n_bytes"] for wave in done) / max(n_bytes, 1), 4),
-        "n_shards": config.get("inputs", {}).get("n_shards", planned.shards.num_rows),
-        "n_rows": counts.n_rows,
-        "n_pages": counts.n_pages,
-        "n_failed_shards": len(counts.failed_shards),
-        "failed_shards": counts.failed_shards,
-        "statuses": counts.statuses,
-        "reasons": counts.reasons,
-        "waves": waves,
-    }
+        waves = [
+            _wave(number, plan.splits(planned, number), entries.get(number), failed.get(number), there)
+            for number in plan.waves(planned)
+        ]
+        done = [wave for wave in waves if wave["state"] == "done"]
+        counts = total(entries[wave["wave"]].counts for wave in done)
+        n_bytes = sum(wave["n_bytes"] for wave in waves)
+        return {
+            "output": location,
+            "complete": ended and len(done) == len(waves),
+            "stopped": stopped.get("stopped"),
+            "passing": SECOND_PASS if is_second else None,
+            "share_done": round(sum(wave["n_bytes"] for wave in done) / max(n_bytes, 1), 4),
+            "n_shards": config.get("inputs", {}).get("n_shards", planned.shards.num_rows),
+            "n_rows": counts.n_rows,
+            "n_pages": counts.n_pages,
+            "n_failed_shards": len(counts.failed_shards),
+            "failed_shards": counts.failed_shards,
+            "statuses": counts.statuses,
+            "reasons": counts.reasons,
+            "waves": waves,
+        }
 
 
 def complete_run(location: str, spark: SparkSession) -> Files:
