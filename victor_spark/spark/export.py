@@ -293,6 +293,6 @@ def _export(export: Export, pages: DataFrame) -> None:
             sizes, counts = written(pages.mapInArrow(partial(write_partition, target=target), REPORT_DDL))
         sink.commit(sizes, counts.n_rows)
     except BaseException:
-        files_at(sink.location).remove("")  # no reader has seen them
+        files_at(sink.location.removeprefix("file://")).remove("")  # no reader has seen them
         raise
     log(f"{many(counts.n_rows, 'page')} in {many(len(sizes), 'file')} exported to {request.destination}")

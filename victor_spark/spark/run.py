@@ -93,7 +93,7 @@ def _finished(files: Files, this: Run) -> dict[str, Any] | None:
 
 def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
     """Both passes: scores the pages, adds up the evidence of each site, decides."""
-    request, folder = this.request, f"{files.location}/{ledger.FIRST_PASS}"
+    request, folder = this.request, f"{address(files)}/{ledger.FIRST_PASS}"
     rows = replace(request.rows, partition_by=None, target_file_size=None)
     first_pass = open_files(folder, spark)
     first_pass.lock = files.lock
