@@ -25,11 +25,10 @@ from victor_spark.errors import OutputError
 from victor_spark.logs import log, many
 from victor_spark.spark import ledger, waves
 from victor_spark.spark.failures import disk_errors
-from victor_spark.spark.files import check_outside, new_folder, output_errors, remove_checksums
+from victor_spark.spark.files import check_outside, literal, new_folder, output_errors, remove_checksums
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.status import complete_run
-from victor_spark.spark.waves import literal
 from victor_spark.words import words
 
 _KEY: Final = ("warc_filename", "warc_record_offset")
@@ -63,12 +62,11 @@ def run(request: DedupRequest) -> dict[str, int]:
 
 def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
     with output_errors(request.location):
-        files = complete_run(request.location, spark)
+        files, pages = complete_run(request.location, spark)
         version = (ledger.stored(files, ledger.CONFIG) or {}).get("schema_version")
         if version != (ours := tables.PAGES_VERSION):
             line = f"pages have schema version {version}, not {ours}; clean them again"
             raise OutputError(f"{request.location}: {line}")
-        pages = spark.read.parquet(literal(f"{files.location}/{ledger.PAGES}"))
         if request.target:
             check_outside(request.target, request.location)
         folder = new_folder(request.target, spark) if request.target else nullcontext(("", ""))

@@ -332,6 +332,11 @@ def open_files(location: str, spark: SparkSession) -> Files:
         return CloudFiles(location)
 
 
+def literal(path: str) -> str:
+    """A path with its glob characters escaped, because Spark's readers expand patterns."""
+    return "".join(f"\\{character}" if character in "[]{}*?\\" else character for character in path)
+
+
 def parent(location: str, spark: SparkSession) -> tuple[Files, str, bool]:
     """The folder of an output, its name there, and whether it exists; OutputError without such a folder."""
     folder, slash, name = storage.local(location).rpartition("/")

@@ -205,7 +205,7 @@ def _clean(
 def _log(finished: Mapping[str, Any], location: str) -> None:
     """A run.json in a few lines for people."""
     counts = run_record.page_statuses(finished)
-    statuses = ", ".join(f"{status} {n}" for status, n in counts.items()) or "no pages"
+    statuses = ", ".join(f"{status} {n}" for status, n in counts.items()) or "the inputs hold no html records"
     n_here = finished["n_pages"] - finished["n_pages_of_earlier_runs"]
     took, rate = clock(finished["seconds"]["clean"]), f"{finished['pages_per_second']} pages/s"
     is_resumed = n_here != finished["n_pages"]

@@ -26,9 +26,17 @@ from victor_spark.logs import log, many
 from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
 from victor_spark.sites.table import EXAMPLE, KEYED, OF_SITE, SITES, SUMS, SiteTable
-from victor_spark.spark import ledger, plan, waves
+from victor_spark.spark import ledger, plan
 from victor_spark.spark.failures import disk_errors
-from victor_spark.spark.files import Files, HadoopFiles, address, new_folder, open_files, output_errors
+from victor_spark.spark.files import (
+    Files,
+    HadoopFiles,
+    address,
+    literal,
+    new_folder,
+    open_files,
+    output_errors,
+)
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.tasks import REPORT_DDL, Target, grouped, write_partition
@@ -245,7 +253,7 @@ def _write_sites(sources: Sequence[str], target: str, spark: SparkSession) -> No
             stated = {table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: next(iter(groupings))}
             options = {"compression": "zstd", "parquet.block.size": str(_ROW_GROUP)}
             rows.withMetadata(KEYED[0], stated).write.options(**options).parquet(draft)
-    of_sites = spark.read.parquet(waves.literal(folder)).where(f"key = {OF_SITE}")
+    of_sites = spark.read.parquet(literal(folder)).where(f"key = {OF_SITE}")
     counts = of_sites.agg(sf.count(SITE), sf.sum("n_pages")).collect()[0]
     log(f"{many(counts[0], 'site')} of {many(counts[1] or 0, 'page')} written to {target}")
 

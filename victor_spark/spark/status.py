@@ -5,12 +5,13 @@ from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from victor_spark import tables
 from victor_spark.errors import OutputError
 from victor_spark.request import FIRST_PASS, SECOND_PASS
 from victor_spark.spark import ledger, plan, run_record
-from victor_spark.spark.files import CloudFiles, Files, open_files, opened
+from victor_spark.spark.files import CloudFiles, Files, literal, open_files, opened
 from victor_spark.spark.run_record import Entry, total
 
 
@@ -57,13 +58,15 @@ def status(location: str) -> dict[str, Any]:
         }
 
 
-def complete_run(location: str, spark: SparkSession) -> Files:
-    """The files of a complete run that Spark itself can read; else OutputError."""
+def complete_run(location: str, spark: SparkSession) -> tuple[Files, DataFrame]:
+    """The files of a complete run that Spark itself can read, and its pages; else OutputError."""
     if isinstance(files := open_files(location, spark), CloudFiles):
         raise OutputError(f"{location}: Spark needs a jar to read there, such as hadoop-aws")
-    if not status(location)["complete"]:
+    if not (found := status(location))["complete"]:
         raise OutputError(f"{location}: the run is incomplete; the same `victor clean` command resumes it")
-    return files
+    if any(wave["n_files"] for wave in found["waves"]):
+        return files, spark.read.parquet(literal(f"{files.location}/{ledger.PAGES}"))
+    return files, spark.createDataFrame([], tables.ddl(tables.pages()))  # of a run with --partition-by
 
 
 def _wave(

@@ -21,7 +21,7 @@ from victor_spark.errors import OutputError
 from victor_spark.request import FIRST_PASS
 from victor_spark.spark import ledger, plan, tasks
 from victor_spark.spark.failures import disk_errors
-from victor_spark.spark.files import Files, HadoopFiles
+from victor_spark.spark.files import Files, HadoopFiles, literal
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
 from victor_spark.spark.run_record import Counts, Entry, of_files
@@ -204,8 +204,3 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
         writing.tally.end(group)
         context.setJobGroup(f"{writing.run_id}, counting", "victor clean, counting")
         context.setLocalProperty("spark.scheduler.pool", "counting")
-
-
-def literal(path: str) -> str:
-    """A path with its glob characters escaped, because Spark's readers expand patterns."""
-    return "".join(f"\\{character}" if character in "[]{}*?\\" else character for character in path)
