@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import victor_spark
 from tests.spark.crawl import CZECH, FETCHED, PARAGRAPH, Response, Victor, page, rows, write_warc
 from victor_spark import tables
-from victor_spark.spark.files import literal
+from victor_spark.spark.ledger import literal
 from victor_spark.spark.run_record import of_files
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]

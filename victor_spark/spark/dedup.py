@@ -25,7 +25,7 @@ from victor_spark.errors import OutputError
 from victor_spark.logs import log, many
 from victor_spark.spark import ledger, waves
 from victor_spark.spark.failures import disk_errors
-from victor_spark.spark.files import check_outside, literal, new_folder, output_errors, remove_checksums
+from victor_spark.spark.files import check_outside, new_folder, output_errors, remove_checksums
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.status import complete_run
@@ -99,7 +99,9 @@ def _written(frame: DataFrame, location: str, **counts: str) -> tuple[DataFrame,
     seen, counts = Observation(), counts or {"n": "count(1)"}
     sums = [sf.expr(count).alias(name) for name, count in counts.items()]
     frame.observe(seen, *sums).write.mode("overwrite").option("compression", "zstd").parquet(location)
-    stored = frame.sparkSession.read.schema(frame.schema).parquet(literal(location))  # not inferred by a job
+    stored = frame.sparkSession.read.schema(frame.schema).parquet(
+        ledger.literal(location)
+    )  # not inferred by a job
     found: list[dict[str, int]] = []  # stays empty if Spark's queue of events overflows
     waiting = Thread(target=lambda: found.append(seen.get), daemon=True)
     waiting.start()

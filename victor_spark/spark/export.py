@@ -34,7 +34,7 @@ from victor_spark.logs import log, many
 from victor_spark.request import EXPORTS, FILE_BYTES, ExportRequest
 from victor_spark.spark import ledger, waves
 from victor_spark.spark.failures import disk_errors
-from victor_spark.spark.files import Files, check_outside, files_at, is_local, literal, output_errors
+from victor_spark.spark.files import Files, check_outside, files_at, is_local, output_errors
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job
 from victor_spark.spark.status import complete_run
@@ -263,7 +263,7 @@ def _errors_of_where(condition: str | None) -> Iterator[None]:
 
 def _pages(pages: DataFrame, files: Files, request: ExportRequest) -> tuple[pa.Schema, DataFrame]:
     """The columns that the run has, and its pages that are ok and meet the conditions."""
-    location = literal(f"{files.location}/{ledger.PAGES}")
+    location = ledger.literal(f"{files.location}/{ledger.PAGES}")
     names, known = pages.columns, tables.pages(*tables.ON_REQUEST)
     schema = pa.schema([field for field in known if field.name in names], known.metadata)
     if unknown := [name for name in request.partition_by if name not in (*names, _DAY.name)]:

@@ -73,8 +73,8 @@ class LocalFiles:
         self.lock = Lock(self, self._root)
 
     def is_file(self) -> bool:
-        """Whether the output is a file."""
-        return self._root.exists() and not self._root.is_dir()
+        """Whether the output is a file, or a link to nothing."""
+        return os.path.lexists(self._root) and not self._root.is_dir()
 
     def names(self, name: str = "") -> list[str] | None:
         """The names in a directory; None if there is no such directory."""
@@ -126,8 +126,6 @@ class LocalFiles:
     def probe(self) -> None:
         """Writes a file without a name in the output's directory or its parent; OSError if that fails."""
         folder = self._root if self._root.is_dir() else self._root.parent
-        if self._root.is_symlink() and not self._root.exists():
-            raise OSError("it is a broken link")
         if not folder.exists():
             raise OSError("its parent directory doesn't exist")
         try:
@@ -330,11 +328,6 @@ def open_files(location: str, spark: SparkSession) -> Files:
         if urlsplit(location).scheme not in _CLOUD_SCHEMES or not lacks_jars:
             raise
         return CloudFiles(location)
-
-
-def literal(path: str) -> str:
-    """A path with its glob characters escaped, because Spark's readers expand patterns."""
-    return "".join(f"\\{character}" if character in "[]{}*?\\" else character for character in path)
 
 
 def parent(location: str, spark: SparkSession) -> tuple[Files, str, bool]:

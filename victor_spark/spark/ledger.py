@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from victor_spark.errors import OutputError, VictorError
+from victor_spark.errors import OutputError
 from victor_spark.logs import many
 from victor_spark.request import CleanRequest
 from victor_spark.spark import plan, report
@@ -45,7 +45,7 @@ _MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, RecursionErro
 """Errors of code that reads a file of _run/ whose values have other types than a run writes."""
 
 _N_READERS: Final = 16
-_N_DIFFERENCES_SHOWN: Final = 3
+_N_SHOWN: Final = 3
 
 _GROUPS: Final = [one.default for one in fields(CleanRequest) if is_dataclass(one.default)]
 _OPTIONS: Final = {one.name: one.metadata["flag"].split()[0] for group in _GROUPS for one in fields(group)}
@@ -58,7 +58,7 @@ def check(files: Files) -> None:
     """Raises OutputError unless a run may write here; leaves nothing behind."""
     out, names = address(files), files.names()
     if files.is_file():
-        raise OutputError(f"{out}: is a file; --output is a directory")
+        raise OutputError(f"{out}: is a file or a broken link; --output is a directory")
     if names and set(names) - {"_run"} and files.read(CONFIG) is None:
         raise OutputError(f"{out}: holds other files ({names[0]}); choose a new or empty directory")
     with output_errors(files.location):
@@ -104,10 +104,8 @@ def _begun(files: Files, config: Config, first_pass: str = "") -> bool:
     with undamaged(files):
         differences = list(_differences(found, config))
     if differences:
-        shown = ", ".join(differences[:_N_DIFFERENCES_SHOWN])
-        n_more = len(differences) - _N_DIFFERENCES_SHOWN
-        more = f" and {n_more} more" if n_more > 0 else ""
-        line = f"{address(files)} was written {shown}{more}"
+        shown, n_more = ", ".join(differences[:_N_SHOWN]), len(differences[_N_SHOWN:])
+        line = f"{address(files)} was written {shown}{f' and {n_more} more' if n_more else ''}"
         raise OutputError(f"{line}: repeat its options or choose another --output")
     return True
 
@@ -197,8 +195,6 @@ def undamaged(files: Files, name: str = "_run/") -> Iterator[None]:
     """OutputError if a file of _run/ doesn't hold what a run writes there."""
     try:
         yield
-    except VictorError:
-        raise
     except _MALFORMED as error:
         raise OutputError(f"{address(files)}: {name} is damaged; choose another --output") from error
 
@@ -223,6 +219,11 @@ def finish(files: Files, run: Mapping[str, Any]) -> None:
             files.remove(DUPLICATES)  # those of earlier rows
             files.remove(DEDUP)
             files.write(RUN, dumped(run))  # its hash names the run in tables that it was exported to
+
+
+def literal(path: str) -> str:
+    """A path with its glob characters escaped, because Spark's readers expand patterns."""
+    return "".join(f"\\{character}" if character in "[]{}*?\\" else character for character in path)
 
 
 def dumped(value: Mapping[str, Any]) -> bytes:

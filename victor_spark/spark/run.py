@@ -78,9 +78,9 @@ def _finished(files: Files, this: Run) -> dict[str, Any] | None:
     request, first = this.request, f"{ledger.FIRST_PASS}/{ledger.MANIFEST}"
     stored_in = first if request.sites.by_site else ledger.MANIFEST
     found = ledger.finished_run(files, this.config, this.shards, stored_in)
-    if found is None:
-        return None
     with ledger.undamaged(files):
+        if found is None:
+            return None
         _tidy(files, request)
         log(f"already done on {found['finished_at']}: nothing to do")
         if request.sites.keep_blocks and not files.names(f"{ledger.FIRST_PASS}/{ledger.PAGES}"):

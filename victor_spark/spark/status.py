@@ -11,7 +11,7 @@ from victor_spark import tables
 from victor_spark.errors import OutputError
 from victor_spark.request import FIRST_PASS, SECOND_PASS
 from victor_spark.spark import ledger, plan, run_record
-from victor_spark.spark.files import CloudFiles, Files, literal, open_files, opened
+from victor_spark.spark.files import CloudFiles, Files, open_files, opened
 from victor_spark.spark.run_record import Entry, total
 
 
@@ -65,7 +65,7 @@ def complete_run(location: str, spark: SparkSession) -> tuple[Files, DataFrame]:
     if not (found := status(location))["complete"]:
         raise OutputError(f"{location}: the run is incomplete; the same `victor clean` command resumes it")
     if any(wave["n_files"] for wave in found["waves"]):
-        return files, spark.read.parquet(literal(f"{files.location}/{ledger.PAGES}"))
+        return files, spark.read.parquet(ledger.literal(f"{files.location}/{ledger.PAGES}"))
     return files, spark.createDataFrame([], tables.ddl(tables.pages()))  # of a run with --partition-by
 
 

@@ -21,7 +21,7 @@ from victor_spark.errors import OutputError
 from victor_spark.request import FIRST_PASS
 from victor_spark.spark import ledger, plan, tasks
 from victor_spark.spark.failures import disk_errors
-from victor_spark.spark.files import Files, HadoopFiles, literal
+from victor_spark.spark.files import Files, HadoopFiles
 from victor_spark.spark.plan import Plan
 from victor_spark.spark.progress import Tally
 from victor_spark.spark.run_record import Counts, Entry, of_files
@@ -161,7 +161,7 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     spark, files, counts = writing.spark, writing.files, written.counts
     check_lease(files)
     if counts is None:
-        staged = literal(f"{files.location}/{ledger.staged(writing.run_id, wave)}")
+        staged = ledger.literal(f"{files.location}/{ledger.staged(writing.run_id, wave)}")
         counts = of_files(spark.read.schema(tables.ddl(writing.task.request.schema)).parquet(staged))
     splits = plan.splits(writing.plan, wave)
     entry = Entry(
