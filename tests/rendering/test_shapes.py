@@ -260,3 +260,10 @@ def test_check_boxes_by_their_role_are_those_of_a_list() -> None:
     box = "<li><span role=checkbox aria-checked={}></span> {}"
     page = document(f"<ul>{box.format('true', 'Dredge')}{box.format('false', 'Paint')}</ul>")
     assert page.render("markdown") == "- [x] Dredge\n- [ ] Paint"
+
+
+def test_a_dropped_caption_with_the_white_space_of_its_style_is_no_code() -> None:
+    caption = "<span style='white-space: pre-wrap'>The port in winter</span>"
+    table = f"<table><tr><td><img src=/port.jpg width=320></td></tr><tr><td>{caption}</td></tr></table>"
+    page = document(f"<article>{LINE}{table}{LINE}</article>", ["The port in winter"])
+    assert "```" not in page.render("markdown")

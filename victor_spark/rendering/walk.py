@@ -1019,7 +1019,7 @@ class Walk:
         b = self.first[row]
         while b < self.last_of[row] and self.left_out[b]:
             b += 1
-        return b < self.last_of[row] and self.listing[b] > 0
+        return b < self.last_of[row] and self.listing[b] > 0 and self.white_space[b] == at.WHITE_CODE
 
     def _add_inline(self, row: Py_ssize_t) -> cython.void:
         first, last = self.first[row], self.last_of[row]

@@ -99,9 +99,8 @@ def _written(frame: DataFrame, location: str, **counts: str) -> tuple[DataFrame,
     seen, counts = Observation(), counts or {"n": "count(1)"}
     sums = [sf.expr(count).alias(name) for name, count in counts.items()]
     frame.observe(seen, *sums).write.mode("overwrite").option("compression", "zstd").parquet(location)
-    stored = frame.sparkSession.read.schema(frame.schema).parquet(
-        ledger.literal(location)
-    )  # not inferred by a job
+    reader = frame.sparkSession.read.schema(frame.schema)  # a schema that a job need not infer
+    stored = reader.parquet(ledger.literal(location))
     found: list[dict[str, int]] = []  # stays empty if Spark's queue of events overflows
     waiting = Thread(target=lambda: found.append(seen.get), daemon=True)
     waiting.start()

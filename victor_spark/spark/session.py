@@ -293,12 +293,17 @@ def interruptible(
             stop.set()
         if context := SparkContext._active_spark_context:
             with suppress(Py4JError, AttributeError):  # Spark may be stopping, or still starting
-                log4j: Any = context._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
-                log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)  # these failures are wanted
-                for cancel in ("cancelJobGroupAndFutureJobs", "cancelJobGroup", "cancelJobsWithTag"):
-                    with suppress(Py4JError):  # the first is new in Spark 4.0
-                        getattr(context._jsc.sc(), cancel)(group)
+                _cancel(context, group)
         wait([future], patience if context else min(patience, _ENDING_SECONDS))
         if future.done() and future.exception() is None:
             return future.result()
         raise
+
+
+def _cancel(context: SparkContext, group: str) -> None:
+    java: Any = context._jsc.sc()
+    log4j: Any = context._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
+    log4j.core.config.Configurator.setAllLevels("", log4j.Level.OFF)  # these failures are wanted
+    for cancel in ("cancelJobGroupAndFutureJobs", "cancelJobGroup", "cancelJobsWithTag"):
+        with suppress(Py4JError):  # the first is new in Spark 4.0
+            getattr(java, cancel)(group)
