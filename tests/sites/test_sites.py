@@ -340,6 +340,17 @@ def test_two_hundred_thousand_blocks_take_less_than_five_seconds() -> None:
     assert np.isfinite(changed).all()
 
 
+def test_a_key_that_a_site_has_twice_counts_once_and_moves_no_other_sum() -> None:
+    """A long file of scored pages gives some keys twice, and gets their sums as often."""
+    columns = {"site": ["a"] * 5 + ["b"], "key": [2, 2, 2, 5, -1, -1]}
+    columns |= {"n_pages": [3, 3, 3, 4, 9, 1], "log_odds": [10, 10, 10, -20, 0, 0]}
+    known = table.Sites(pa.table(columns, table.SUMS)).of("a")
+    assert known is not None
+    assert known.n_pages == 9
+    assert known.of_keys.key.tolist() == [2, 5, (1 << 64) - 1]
+    assert known.of_keys.sums.tolist() == [[3, 4, 9], [10, -20, 0]]
+
+
 def test_a_page_without_blocks_contributes_no_row() -> None:
     blocks, own = page([])
     assert not len(contributions(blocks, own))

@@ -209,7 +209,7 @@ def test_a_page_that_is_a_list_of_links_is_dropped_by_both_passes(clean: Run) ->
 
 
 def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(
-    clean: Run, two_passes: Whole, kept: Whole, capfd: pytest.CaptureFixture[str]
+    clean: Run, two_passes: Whole, kept: Whole, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert sorted(path.name for path in (two_passes[0] / "_run/first_pass").iterdir()) == ["_run"]
     assert len(list((kept[0] / "_run/first_pass/pages").glob("*.parquet"))) > 1
@@ -219,6 +219,9 @@ def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(
     assert "this run kept no block rows: for --keep-blocks" in capfd.readouterr().err
     clean(kept[0], sites=KEEPING)
     assert "kept no block rows" not in capfd.readouterr().err
+    killed = shutil.copytree(kept[0], tmp_path / "killed")  # when it was complete, before they went
+    assert clean(killed, sites=TWO) == kept[1]
+    assert sorted(path.name for path in (killed / "_run/first_pass").iterdir()) == ["_run"]
 
 
 def test_all_files_of_a_run_are_in_its_output_whatever_its_name_holds(
@@ -278,6 +281,29 @@ def test_pages_that_a_complete_run_lost_are_decided_again(
         assert victor("status", output).code == 0
 
 
+def test_a_second_pass_begins_anew_where_the_first_pass_is_made_again(
+    clean: Run, kept: Whole, tmp_path: Path
+) -> None:
+    """Its plan and its waves are of scored pages in other files."""
+    output = Path(shutil.copytree(kept[0], tmp_path / "out"))
+    (output / "_run/run.json").unlink()
+    max((output / "_run/ledger").iterdir()).unlink()
+    shutil.rmtree(output / "_run/first_pass/pages")
+    sizes = SparkOptions(wave_bytes=20 << 10, split_bytes=4 << 10, partitions=1)
+    assert clean(output, sites=KEEPING, spark=sizes) == kept[1]
+
+
+def test_a_complete_run_is_complete_without_its_first_pass(
+    clean: Run, two_passes: Whole, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The first pass is of no use any more: a user may remove it."""
+    output = Path(shutil.copytree(two_passes[0], tmp_path / "out"))
+    shutil.rmtree(output / "_run/first_pass")
+    capfd.readouterr()
+    assert clean(output, sites=TWO) == two_passes[1]
+    assert "already done" in capfd.readouterr().err
+
+
 def test_damaged_scored_pages_end_the_run_and_lose_no_rows(clean: Run, kept: Whole, tmp_path: Path) -> None:
     """The failure budget doesn't cover a damaged file of block rows: the run stops."""
     output, (before, whole) = tmp_path / "out", kept
@@ -296,6 +322,24 @@ def test_damaged_scored_pages_end_the_run_and_lose_no_rows(clean: Run, kept: Who
     shutil.rmtree(output / "_run")
     shutil.rmtree(output / "pages", ignore_errors=True)
     assert clean(output, sites=KEEPING) == whole
+
+
+def test_a_second_pass_that_finds_fewer_pages_than_were_scored_is_not_done(
+    clean: Run, kept: Whole, tmp_path: Path
+) -> None:
+    output = Path(shutil.copytree(kept[0], tmp_path / "out"))
+    (output / "_run/run.json").unlink()
+    shutil.rmtree(output / "_run/ledger")
+    entry = min((output / "_run/first_pass/_run/ledger").iterdir())
+    stated = json.loads(entry.read_text())
+    name = next(iter(stated["files"]))
+    victim = output / "_run/first_pass/pages" / name
+    pq.write_table(pq.read_table(victim)[1:], victim)
+    stated["files"][name] = victim.stat().st_size
+    entry.write_text(json.dumps(stated))
+    with pytest.raises(OutputError, match="18 rows were scored, and 17 decided; remove _run/first_pass"):
+        clean(output, sites=KEEPING)
+    assert not (output / "_run/run.json").exists()
 
 
 def test_scored_pages_of_another_version_are_refused(kept: Whole, tmp_path: Path) -> None:

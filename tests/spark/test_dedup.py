@@ -395,6 +395,28 @@ def test_a_run_without_pages_to_compare_has_no_duplicates(tmp_path: Path, victor
         assert marks(output / "duplicates") == {}
 
 
+def test_hosts_without_a_domain_are_sites_and_pages_without_a_date_are_the_last(spark: SparkSession) -> None:
+    hosts = [
+        ("192.0.2.1", None),
+        ("192.0.2.1", "2025-03-02"),
+        ("192.0.2.1", "2025-03-01"),
+        ("192.0.2.2", None),
+    ]
+    found = [
+        (str(number), f"http://{host}/{number}", "a.warc", number, b"text", "a text", date, host, None)
+        for number, (host, date) in enumerate(hosts)
+    ]
+    columns = "id string, url string, warc_filename string, warc_record_offset long, text_hash binary"
+    columns += ", text string, fetch_time string, url_host_name string, url_host_registered_domain string"
+    request = dedup.DedupRequest(
+        location="", threshold=0.8, shingle_words=5, keep="first", per_site=True, target=None, drop=False,
+        master=None,
+    )  # fmt: skip
+    members = spark.createDataFrame([], "text_hash binary, cluster binary")
+    clustered = dedup._clustered(spark.createDataFrame(found, columns), members, request)
+    assert {row.id: row.kept.id for row in clustered.collect()} == {"0": "2", "1": "2", "2": "2", "3": "3"}
+
+
 def test_a_bucket_of_ten_thousand_texts_makes_few_pairs(spark: SparkSession) -> None:
     signed = spark.range(10_000).selectExpr("unhex(md5(string(id))) AS text_hash", "array(1L, 2L) AS buckets")
     assert dedup._candidates(signed).count() == 9_999

@@ -111,6 +111,20 @@ def test_what_a_complete_run_lost_is_made_again_and_it_stays_the_same_run(
     assert (done / "_run/run.json").read_bytes() == record
 
 
+def test_a_complete_run_of_which_pages_are_made_again_with_other_statuses_is_another_run(
+    done: Path, crawl: Path, victor: Victor
+) -> None:
+    """As after a page that ran out of time once. Its duplicates were those of the earlier rows."""
+    record = json.loads((done / "_run/run.json").read_text())
+    earlier = record | {"statuses": {"ok": record["n_rows"] - 1, "timeout": 1}}
+    (done / "_run/run.json").write_text(json.dumps(earlier))
+    (done / ledger.DUPLICATES).write_text("{}")
+    next(done.glob("pages/wave-*")).unlink()
+    assert victor("clean", crawl / "b.warc.gz", "--output", done).code == 0
+    assert json.loads((done / "_run/run.json").read_text())["statuses"] == {"ok": record["n_rows"]}
+    assert not (done / ledger.DUPLICATES).exists()
+
+
 def test_a_complete_run_that_was_stopped_while_it_made_lost_pages_has_its_charts_again(
     done: Path, crawl: Path, victor: Victor
 ) -> None:

@@ -119,6 +119,28 @@ def test_a_run_whose_record_is_deleted_in_the_middle_is_not_done(
     assert not (done / "_run" / "run.json").exists()
 
 
+def test_a_run_whose_pages_are_deleted_in_the_middle_is_not_done(
+    done: Path, whole: Path, shards: Path, victor: Victor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a wave that was done before: run.json would count the other waves as the whole run."""
+    (done / "_run" / "run.json").unlink()
+    ledger(done)[1].unlink()
+    enter = entered.enter
+
+    def deletes(files: Files, entry: Entry) -> None:
+        next((done / "pages").glob("wave-00002-*.parquet")).unlink()
+        enter(files, entry)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(entered, "enter", deletes)
+        outcome = victor("clean", shards, "--output", done)
+    assert outcome.code == 2
+    assert outcome.lines[-1].endswith("waves that were done are missing; the same command makes them again")
+    assert not (done / "_run" / "run.json").exists()
+    assert victor("clean", shards, "--output", done).code == 0
+    assert rows(done) == rows(whole)
+
+
 def test_the_cut_is_that_of_the_first_run(done: Path, whole: Path, shards: Path, victor: Victor) -> None:
     (done / "_run" / "run.json").unlink()
     for entry in ledger(done)[2:]:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -17,7 +18,7 @@ from tests.warc.flaky import Site, cut_after, status
 from victor_spark import tables
 from victor_spark.errors import UsageError
 from victor_spark.request import RowOptions
-from victor_spark.spark.waves import rebalanced, write
+from victor_spark.spark.waves import literal, rebalanced, write
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.reading import read
 
@@ -83,6 +84,17 @@ def test_a_folder_for_every_crawl_and_texts_of_wet_files(
     assert [row["status"] for row in found] == ["ok", "ok", "ok", "wrong_language"]
     assert [row["text"] for row in found] == [*texts[:3], None]
     assert {row["cleaner"] for row in found} == {"none"}
+
+
+@pytest.mark.parametrize("name", ["a[1]b", "a{b,c}", "a*?", "a\\b", "[]{}*?\\"])
+def test_spark_reads_a_folder_whose_name_is_a_pattern_and_no_other(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    for folder, number in (("a1b", 0), ("ab", 1), ("ac", 2), ("a*x", 3), ("a", 4), (name, 5)):
+        (tmp_path / folder).mkdir()
+        pq.write_table(pa.table({"number": [number]}), tmp_path / folder / "part.parquet")
+    found = spark.read.parquet(literal(f"file://{tmp_path}/{name}")).collect()
+    assert [row.number for row in found] == [5]
 
 
 WORDS = [f"{random.Random(n).randrange(1 << 32):x}" for n in range(5000)]

@@ -147,6 +147,9 @@ def test_two_passes_add_the_table_to_the_pages_of_the_crawl(clean: Clean, known:
     assert {row["n_site_pages"] for row in rows(out)} == {15}
     first_pass = pq.read_table(out / "_run/first_pass/pages")
     assert len(first_pass) == 3
+    alone = pq.read_table(clean(of_tales(range(12, 15)), sites=KEEPING) / "_run/first_pass/pages")
+    scored = [found.sort_by("url").select(["url", "scored"]).to_pylist() for found in (first_pass, alone)]
+    assert scored[0] == scored[1], "the table counts once, in the second pass"
 
 
 def test_tables_of_two_crawls_add_up_to_that_of_both(
@@ -380,6 +383,15 @@ def test_a_site_that_fills_several_row_groups_is_read_whole(tmp_path: Path, has_
         of_site = sites.of(name * length)
         assert of_site is not None
         assert len(of_site.of_keys) == n_keys
+
+
+def test_a_row_group_that_is_not_sorted_is_damaged_and_loses_no_sums_in_silence(tmp_path: Path) -> None:
+    """Its statistics are those of a sorted one."""
+    columns = {"site": ["a", "b", "a", "b"], **{name: [2] * 4 for name in SUMS.names[1:]}}
+    found = pa.table(columns | {name: pa.nulls(4) for name in table.EXAMPLE.names}).cast(SITES)
+    pq.write_table(found.replace_schema_metadata({table.VERSION_KEY: table.VERSION}), tmp_path / "a.parquet")
+    with pytest.raises(TableError, match="its rows are not sorted by site"):
+        opened(tmp_path).of("a")
 
 
 def write_empty_table(path: Path, grouping: str) -> None:

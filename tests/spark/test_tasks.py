@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -20,6 +21,7 @@ from victor_spark import tables
 from victor_spark.errors import OutputError
 from victor_spark.spark import ledger
 from victor_spark.spark.files import CloudFiles, LocalFiles, output_errors
+from victor_spark.spark.run_record import Counts, Entry
 from victor_spark.spark.tasks import Target, write_partition
 
 ROWS: list[dict[str, Any]] = [
@@ -98,6 +100,19 @@ def test_a_task_tells_its_files_and_what_their_rows_say(place: Place, partition_
     assert texts == sorted((row.get("id", ""), row.get("text")) for row in ROWS)
 
 
+def test_any_value_can_be_a_folder_and_is_read_back(tmp_path: Path) -> None:
+    """An export may have a folder for each name that pages give their site."""
+    values = ["CC/2024", "50%", "a=b", "100%2F", "přívoz: 1", "..", "x?y#z", None]
+    rows = [{"id": str(n), "site_name": value, "status": "ok"} for n, value in enumerate(values)]
+    files = LocalFiles(str(tmp_path / "out"))
+    report = written(batches(rows), Target(files.location, tables.PAGES, ("site_name",)))
+    assert files.below("") == report["files"]
+    assert all(name.count("/") == 1 for name in report["files"])
+    partitioning = ds.partitioning(pa.schema([("site_name", pa.string())]), flavor="hive")
+    found = ds.dataset(tmp_path / "out", partitioning=partitioning).to_table().sort_by("id")
+    assert found["site_name"].to_pylist() == values
+
+
 def test_a_task_that_fails_leaves_no_file(place: Place) -> None:
     def failing() -> Iterator[pa.RecordBatch]:
         yield from batches(ROWS)
@@ -141,6 +156,25 @@ def test_what_no_task_told_is_not_published(place: Place) -> None:
     assert files.below("pages") == moved
     assert sorted(name.partition("/")[0] for name in moved) == ["language=cs", "language=en"]
     assert files.below(staged) == {}
+
+
+def test_what_spark_writes_beside_its_files_is_not_published(place: Place) -> None:
+    files = place("of spark")
+    staged, part = ledger.staged("run-1", 3), "part-0.parquet"
+    for name in ("_SUCCESS", "._SUCCESS.crc", f"language=cs/.{part}.crc", f"language=cs/{part}"):
+        files.write(f"{staged}/{name}", b"1234")
+    moved = ledger.publish(files, "run-1", 3)
+    assert files.below("pages") == moved == {f"language=cs/wave-00003-{part}": 4}
+    assert files.below(staged) == {}
+
+
+def test_a_wave_that_is_done_has_no_failure(place: Place) -> None:
+    files = place("failed once")
+    for wave in (3, 4):
+        ledger.note_failure(files, wave, "executor lost")
+    ledger.enter(files, Entry(3, {"x.parquet": 1}, 1, 1, Counts()))
+    assert ledger.failures(files) == {4: "executor lost"}
+    assert [entry.wave for entry in ledger.entries(files)] == [3]
 
 
 def test_a_tree_that_is_still_written_to_is_removed_once_that_ends(tmp_path: Path) -> None:

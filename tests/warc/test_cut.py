@@ -236,6 +236,22 @@ def test_a_file_whose_writer_separates_no_records_is_whole(tmp_path: Path, n_byt
         assert cut_at(tmp_path / "a.warc", content, size)[1] is not None, size
 
 
+def test_a_cut_record_keeps_the_reason_that_the_archive_gives(tmp_path: Path) -> None:
+    record = making.warc(making.http(making.page(1)), "WARC-Truncated: length")
+    for name, content in (("a.warc", record), ("a.warc.gz", gzip.compress(record))):
+        (found,), error = cut_at(tmp_path / name, content, len(content) - 30)
+        assert error is not None
+        assert (found.status, found.content_truncated) == (None, "length")
+
+
+def test_a_cut_between_the_line_ends_is_noticed_though_the_page_ends_in_line_ends_too(tmp_path: Path) -> None:
+    record = making.warc(making.http(making.page(1) + b"\r\n\r\n"))
+    for n_missing in (1, 2, 3):
+        found, error = cut_at(tmp_path / "a.warc", record * 2, 2 * len(record) - n_missing)
+        assert error is not None
+        assert [r.content_truncated for r in found] == [None, "unspecified"]
+
+
 def test_a_cut_is_noticed_where_the_first_record_does_not_show_its_line_ends(tmp_path: Path) -> None:
     made = records()
     first = made[0].replace(b"Content-Length: ", b"X-Length: ", 1)

@@ -1,5 +1,6 @@
 """Damage costs only the records it hits; it is always reported, and reading continues after it."""
 
+import errno
 import gzip
 import io
 import struct
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 from tests.warc import making
 from tests.warc.conftest import Reading
 from victor_spark.errors import ShardError
+from victor_spark.warc import boundaries
+from victor_spark.warc.headers import ARC, WARC
 from victor_spark.warc.reading import read
 from victor_spark.warc.records import Record
 from victor_spark.warc.shard import Attempt, Shard
@@ -179,12 +182,42 @@ def test_rubbish_after_the_last_record_is_reported(reading: Reading, packing: st
 
 
 @pytest.mark.parametrize("packing", ["gzip", "zstd", "plain"])
-def test_padding_is_no_damage(reading: Reading, packing: str) -> None:
+@pytest.mark.parametrize("n_bytes", [512, 10_000])
+def test_padding_is_no_damage(reading: Reading, packing: str, n_bytes: int) -> None:
     parts = making.members(RECORDS, packing)
-    parts.insert(4, bytes(512))
+    parts.insert(4, bytes(n_bytes))
     records = reading(b"".join([*parts, bytes(3000)]))
     assert numbers(records) == list(range(N))
     assert corrupt(records) == []
+
+
+@pytest.mark.parametrize("packing", ["gzip", "zstd", "plain"])
+def test_rubbish_behind_much_padding_is_reported(reading: Reading, packing: str) -> None:
+    parts = making.members(RECORDS, packing)
+    parts[4:4] = [bytes(10_000), b"rubbish"]
+    records = reading(b"".join([*parts, bytes(10_000), b"more of it"]))
+    assert numbers(records) == list(range(N))
+    assert len(corrupt(records)) == 2
+
+
+@pytest.mark.parametrize("packing", ["gzip", "zstd", "plain"])
+def test_a_long_search_finds_the_next_record_wherever_it_lies(packing: str) -> None:
+    """Bytes are searched part by part, and a record may begin in one part and go on in the next."""
+    part = boundaries._WINDOW
+    (record,) = making.members(RECORDS[:1], packing)
+    for start in (*range(part - 150, part + 2, 10), *range(part - 4, part + 2)):
+        source = Source(io.BytesIO(b"x" * start + record))
+        source.compression = packing  # type: ignore[assignment]
+        assert boundaries.next_beginning(source, 0, WARC) == start
+
+
+def test_a_long_search_takes_no_end_of_a_line_for_an_arc_record() -> None:
+    """Each part but the first begins with bytes of the one before: a record begins a line, not a part."""
+    record = making.arc(b"x" * 10_000)
+    for start in range(boundaries._WINDOW - ARC.reach - 3, boundaries._WINDOW - ARC.reach + 3):
+        assert boundaries.next_record(Source(io.BytesIO(b" " * start + record)), 0, ARC) is None
+        content = b" " * (start - 1) + b"\n" + record
+        assert boundaries.next_record(Source(io.BytesIO(content)), 0, ARC) == start
 
 
 def test_an_empty_member_is_no_damage(reading: Reading) -> None:
@@ -270,10 +303,11 @@ def test_a_header_clipped_at_the_end_is_damage(reading: Reading) -> None:
     assert corrupt(records) == [(start, 60)]
 
 
-def test_a_damaged_first_record_does_not_hide_the_others(reading: Reading) -> None:
+@pytest.mark.parametrize("n_bytes", [0, 1 << 20])
+def test_a_damaged_first_record_does_not_hide_the_others(reading: Reading, n_bytes: int) -> None:
     for packing in ("gzip", "plain"):
         parts = making.members(RECORDS, packing)
-        parts[0] = b"\x00\xff\x01rubbish" + parts[0][200:]
+        parts[0] = b"\x00\xff\x01rubbish" + bytes(n_bytes) + parts[0][200:]
         records = reading(b"".join(parts), f"first.{packing}.warc.gz")
         assert numbers(records) == list(range(1, N))
         assert corrupt(records) == [(0, len(parts[0]))]
@@ -383,17 +417,46 @@ def test_members_of_several_records_among_members_of_one(reading: Reading) -> No
 
 
 def test_a_gzip_stream_that_breaks_off_keeps_its_beginning(reading: Reading) -> None:
-    content = gzip.compress(b"".join(making.responses(200)))
-    records = reading(making.spoilt(content))
+    plain = making.joined(making.responses(200))
+    records = reading(making.spoilt(gzip.compress(plain.content)))
     assert numbers(records) == list(range(len(records) - 1))
     assert len(records) > 50
     assert records[-1].status == "corrupt_record"
+    assert [r.warc_record_offset for r in records] == plain.offsets[: len(records)]
 
 
 def test_gzip_magic_within_a_corrupt_member_is_no_record(reading: Reading) -> None:
     parts = making.members(RECORDS, "gzip")
     parts[4] = parts[4][:100] + b"\x1f\x8b\x08\x00" + gzip.compress(b"no record") + parts[4][140:]
     assert_all_but(reading(b"".join(parts)), parts, 4)
+
+
+@pytest.mark.parametrize("packing", ["plain", "gzip", "zstd"])
+def test_a_read_that_the_disk_refuses_ends_the_shard_and_is_no_fault_of_a_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str
+) -> None:
+    """Even if the next read succeeds: a row with a status would say that the page is read, and lose it."""
+    long = [making.warc(making.http(making.page(n, n_words=20_000)), number=n) for n in range(4)]
+    shard = making.shard(long, packing)
+    path = tmp_path / "made.warc"
+    path.write_bytes(shard.content)
+    broken = shard.offsets[2] + 70_000
+    refused = list[int]()
+
+    class Disk(io.FileIO):
+        def read(self, n: int | None = -1, /) -> bytes:
+            at = self.tell()
+            if at <= broken < at + (n or 0) and not refused:
+                refused.append(at)
+                raise OSError(errno.EIO, "Input/output error")
+            return super().read(n) or b""
+
+    monkeypatch.setattr("victor_spark.warc.storage.open_file", lambda path, *_: Disk(path))
+    found = read(Shard(str(path), None, "warc"))
+    assert [next(found).url, next(found).url] == ["http://site.example/0", "http://site.example/1"]
+    with pytest.raises(ShardError, match=r"made\.warc: .*Input/output error"):
+        list(found)
+    assert refused
 
 
 def test_reading_beyond_the_end_of_a_file_is_no_progress(tmp_path: Path) -> None:

@@ -72,6 +72,13 @@ def test_lines_that_end_in_two_carriage_returns_do_not_end_a_head() -> None:
     assert (head.length, head.complete) == (len(whole), True)
 
 
+def test_of_repeated_fields_the_last_counts() -> None:
+    fields = b"Content-Type: a/b\r\nContent-Length: 5\r\nContent-Type: c/d\r\ncontent-length: 6, 6\r\n"
+    head = headers.http_head(b"HTTP/1.1 200 OK\r\n" + fields + b"\r\n")
+    assert head is not None
+    assert (head.content_type, head.content_length) == ("c/d", 6)
+
+
 def test_encodings_of_several_lines_stack() -> None:
     head = headers.http_head(
         b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: BR, zstd\r\n\r\n"
@@ -125,6 +132,12 @@ def test_arc_lines_without_a_date_are_read(date: str) -> None:
     assert header is not None
     assert header.fields["warc-target-uri"] == "http://harbour.example/a b"
     assert header.block_length == 680
+
+
+def test_an_address_of_arc_that_is_not_utf_8_is_latin_1() -> None:
+    header = headers.ARC.parse(b"http://harbour.example/\xe9t\xe9 10.0.0.1 20080430204825 text/html 5\n")
+    assert header is not None
+    assert header.fields["warc-target-uri"] == "http://harbour.example/été"
 
 
 @pytest.mark.parametrize(

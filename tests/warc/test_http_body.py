@@ -46,6 +46,14 @@ def test_a_body_much_longer_than_it_is_packed_is_decoded_whole(encoding: str, si
     assert decoded(PACKERS[encoding](payload), encoding) == http_body.Body(payload)
 
 
+@pytest.mark.parametrize("encoding", PACKERS)
+def test_a_body_of_many_megabytes_in_a_few_packed_kilobytes_is_decoded_whole(encoding: str) -> None:
+    payload = b"<p>" + b"a" * (9 << 20)
+    packed = PACKERS[encoding](payload)
+    assert len(packed) < len(payload) // 900
+    assert http_body.decode(packed, (encoding,), (), limit=len(payload)) == http_body.Body(payload)
+
+
 @given(payload=payloads)
 def test_deflate_without_zlib_head_is_inflated_too(payload: bytes) -> None:
     assert decoded(making.raw_deflate(payload), "deflate").payload == payload
@@ -59,6 +67,8 @@ def test_chunks_are_joined(payload: bytes, size: int) -> None:
 def test_chunks_are_joined_before_the_encoding_is_undone() -> None:
     assert decoded(making.chunked(gzip.compress(PAGE)), "gzip", transfer=("chunked",)).payload == PAGE
     assert decoded(making.chunked(gzip.compress(PAGE)), transfer=("gzip", "chunked")).payload == PAGE
+    twice = making.chunked(gzip.compress(brotli.compress(PAGE)))
+    assert decoded(twice, "br", transfer=("gzip", "chunked")).payload == PAGE
 
 
 def test_chunk_heads_may_have_extensions_and_bare_newlines() -> None:
@@ -75,6 +85,16 @@ def test_the_length_of_a_chunk_may_begin_with_any_number_of_zeros() -> None:
 def test_a_stale_content_encoding_leaves_a_plain_body_alone(encoding: str) -> None:
     assert decoded(PAGE, encoding) == http_body.Body(PAGE)
     assert decoded(b"just words without any tag", encoding) == http_body.Body(b"just words without any tag")
+
+
+def test_a_plain_body_whose_first_letters_are_a_head_of_zlib_is_left_alone() -> None:
+    assert decoded(b"x marks the spot", "deflate") == http_body.Body(b"x marks the spot")
+
+
+@pytest.mark.parametrize("encoding", ["br", "deflate"])
+def test_a_plain_page_with_control_characters_is_left_alone(encoding: str) -> None:
+    page = b" <html>\x01\x02" + PAGE
+    assert decoded(page, encoding) == http_body.Body(page)
 
 
 def test_a_stale_chunked_header_leaves_a_plain_body_alone() -> None:
@@ -132,6 +152,19 @@ def test_a_body_damaged_in_its_middle_keeps_the_part_before() -> None:
     assert body.payload[:1000] == page[:1000]
 
 
+def test_no_part_of_a_long_damaged_body_is_there_twice() -> None:
+    """It is decoded in steps, and after an error again from its beginning."""
+    page = making.page(1, n_words=60_000)
+    packed = bytearray(gzip.compress(page))
+    damage = 5 * compression._BODY_STEP + 12_000
+    before = zlib.decompressobj(wbits=31).decompress(packed[: damage - 100])
+    assert damage > compression._STEP
+    packed[damage : damage + 16] = bytes(16)
+    body = decoded(bytes(packed), "gzip")
+    assert body.truncated
+    assert body.payload.startswith(before)
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate"])
 def test_a_body_of_which_nothing_inflates_is_a_problem(encoding: str) -> None:
     magic = {"gzip": b"\x1f\x8b\x08\x00", "zstd": b"\x28\xb5\x2f\xfd"}.get(encoding, b"")
@@ -147,6 +180,20 @@ def test_a_chunked_body_without_its_last_chunk_is_truncated() -> None:
     cut = decoded(making.chunked(PAGE, 50)[:120], transfer=("chunked",))
     assert cut.truncated
     assert PAGE.startswith(cut.payload)
+
+
+def test_a_chunked_body_may_be_cut_at_any_byte_also_within_a_chunk_head() -> None:
+    raw = making.chunked(PAGE, 50)
+    for size in range(raw.index(b"<"), len(raw) - len("\r\n")):
+        cut = decoded(raw[:size], transfer=("chunked",))
+        assert cut.truncated, size
+        assert PAGE.startswith(cut.payload)
+
+
+def test_a_packed_body_without_its_last_chunk_is_truncated() -> None:
+    """Also where all that arrived inflates: further members may be missing."""
+    raw = making.chunked(gzip.compress(PAGE), last="")
+    assert decoded(raw, "gzip", transfer=("chunked",)) == http_body.Body(PAGE, truncated=True)
 
 
 def test_wrong_chunk_heads_keep_the_rest_of_the_body() -> None:

@@ -74,12 +74,25 @@ def test_types_of_arc_records_may_have_parameters_or_be_missing(
 
 
 @pytest.mark.parametrize("date", ["null", "-", "2024"])
-def test_an_arc_record_without_a_date_of_a_day_is_a_record(reading: Reading, date: str) -> None:
+@pytest.mark.parametrize("path", ["1", "1" * 5000])
+def test_an_arc_record_without_a_date_of_a_day_is_a_record(reading: Reading, date: str, path: str) -> None:
     block = making.http(making.page(1))
-    line = f"http://site.example/1 192.0.2.1 {date} text/html {len(block)}\n".encode()
+    line = f"http://site.example/{path} 192.0.2.1 {date} text/html {len(block)}\n".encode()
     raw = [making.arc_head(), line + block + b"\n", making.arc(block, 2)]
     record, _ = reading(making.shard(raw, "plain").content, "made.arc")
-    assert (record.url, record.payload, record.status) == ("http://site.example/1", making.page(1), None)
+    assert (record.url, record.payload) == (f"http://site.example/{path}", making.page(1))
+    assert record.status is None
+
+
+@pytest.mark.parametrize("packing", ["plain", "gzip", "zstd"])
+@pytest.mark.parametrize("n_bytes", [8_000, 9_000, 200_000])
+def test_a_record_whose_header_is_long_is_a_page(reading: Reading, packing: str, n_bytes: int) -> None:
+    """An address may hold a whole form, and a crawler may add fields of its own."""
+    raw = [making.warc(making.http(PAGE), f"X-Form: {'f' * n_bytes}", number=n) for n in range(3)]
+    for content in (making.shard(raw, packing).content, gzip.compress(b"".join(raw))):
+        records = reading(content)
+        assert [record.payload for record in records] == [PAGE] * 3
+        assert {record.status for record in records} == {None}
 
 
 def test_a_record_carries_the_values_of_its_headers(reading: Reading, tmp_path: Path) -> None:
@@ -173,6 +186,11 @@ def test_other_statuses_give_a_row_without_payload(reading: Reading, status: str
         assert record.fetch_status == int(status[:3])
 
 
+def test_a_record_whose_body_is_not_read_may_be_truncated_too(reading: Reading) -> None:
+    record = one(reading, making.http(PAGE, status="404 Not Found"), "WARC-Truncated: length")
+    assert (record.status, record.content_truncated) == ("http_status", "length")
+
+
 def test_other_statuses_on_request(reading: Reading) -> None:
     options = ReadOptions(statuses=(200, 404))
     assert one(reading, making.http(PAGE, status="404 Not Found"), options=options).payload == PAGE
@@ -200,13 +218,22 @@ def test_a_body_in_chunks_and_gzip_is_decoded(reading: Reading) -> None:
     assert one(reading, making.http(body, *fields, length=None)).content_truncated is None
 
 
+def test_a_length_that_is_not_that_of_the_chunks_makes_no_page_truncated(reading: Reading) -> None:
+    """Of a chunked body, the last chunk shows that it is whole; HTTP ignores Content-Length there."""
+    block = making.http(making.chunked(PAGE), "Transfer-Encoding: chunked", length=10 * len(PAGE))
+    record = one(reading, block)
+    assert (record.payload, record.content_truncated) == (PAGE, None)
+
+
 def test_stale_encoding_headers_do_no_harm(reading: Reading) -> None:
     fields = ("Transfer-Encoding: chunked", "Content-Encoding: br")
     assert one(reading, making.http(PAGE, *fields, length=123)).payload == PAGE
 
 
-def test_an_undecodable_body_is_corrupt(reading: Reading) -> None:
-    record = one(reading, making.http(b"\x1f\x8b\x08\x00" + b"\xff" * 99, "Content-Encoding: gzip"))
+@pytest.mark.parametrize("content_type", ["text/html", None])
+def test_an_undecodable_body_is_corrupt(reading: Reading, content_type: str | None) -> None:
+    body = b"\x1f\x8b\x08\x00" + b"\xff" * 99
+    record = one(reading, making.http(body, "Content-Encoding: gzip", content_type=content_type))
     assert record.status == "corrupt_record"
     assert record.reason is not None
 
@@ -221,9 +248,32 @@ def test_html_without_an_http_head_is_taken_as_the_body(reading: Reading, kind: 
     assert one(reading, PAGE, content_type=kind).content_mime_type == "text/html"
 
 
-def test_a_block_that_is_neither_http_nor_html_is_corrupt(reading: Reading) -> None:
-    record = one(reading, bytes(range(256)) * 4, number=3)
-    assert (record.status, record.url) == ("corrupt_record", "http://site.example/3")
+@pytest.mark.parametrize("url", ["http://site.example/0", "HTTPS://SITE.EXAMPLE/", None])
+def test_a_block_that_is_neither_http_nor_html_is_corrupt(reading: Reading, url: str | None) -> None:
+    """Also where the damage took the address; of other addresses, such as dns:, are no pages."""
+    raw = making.warc(bytes(range(256)) * 4)
+    name = b"WARC-Target-URI: " if url else b"WARC-T\x00rget-URI: "
+    raw = raw.replace(b"WARC-Target-URI: http://site.example/0", name + (url or "").encode())
+    (record,) = reading(making.shard([raw]).content)
+    assert (record.status, record.url) == ("corrupt_record", url)
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize(
+    ("block", "status", "payload"),
+    [
+        (b"no head, no page", "corrupt_record", None),
+        (b"HTTP/1.1 200 OK\r\nContent-Type: text/html", None, b""),
+        (b"HTTP/1.1 100 Continue\r\n\r\n", "http_status", None),
+    ],
+)
+def test_nothing_of_the_next_record_counts_to_a_short_block(
+    reading: Reading, is_packed: bool, block: bytes, status: str | None, payload: bytes | None
+) -> None:
+    content = making.warc(block) + making.warc(making.http(PAGE), number=1)
+    first, second = reading(gzip.compress(content) if is_packed else content)
+    assert (first.status, first.payload, first.content_truncated) == (status, payload, None)
+    assert second.payload == PAGE
 
 
 def test_an_empty_response_gives_no_row(reading: Reading) -> None:
@@ -296,6 +346,12 @@ def test_a_page_beyond_the_cap_is_oversize(reading: Reading) -> None:
                 reading, making.http(b"<html>" + body if not fields else body, *fields), options=options
             )
             assert (record.status, record.payload) == ("oversize", None)
+
+
+def test_a_page_beyond_the_cap_may_be_truncated_too(reading: Reading) -> None:
+    options = ReadOptions(max_bytes=1000)
+    record = one(reading, making.http(bytes(1 << 20)), "WARC-Truncated: length", options=options)
+    assert (record.status, record.content_truncated) == ("oversize", "length")
 
 
 def test_a_page_without_content_type_beyond_the_cap_is_oversize(reading: Reading) -> None:

@@ -36,6 +36,12 @@ def test_the_conversions_of_a_wet_file_are_pages(reading: Reading) -> None:
         assert {record.status for record in records} == {None}
 
 
+def test_the_charset_that_a_conversion_declares_is_that_of_its_page(reading: Reading) -> None:
+    parts = [warcinfo("x.warc.wet.gz"), conversion(1, content_type="text/plain; charset=windows-1250")]
+    (record,) = reading(making.shard(parts).content, "a.warc.wet.gz")
+    assert record.http_charset == "windows-1250"
+
+
 def test_a_wet_file_that_is_not_packed_is_one_as_well(reading: Reading) -> None:
     content = warcinfo("CC-1.warc.wet") + conversion(1)
     assert [record.payload for record in reading(content, "x")] == [TEXT.encode()]

@@ -19,9 +19,11 @@ from victor_spark.errors import ShardError, UsageError
 from victor_spark.request import Limits
 from victor_spark.warc import reading
 from victor_spark.warc.records import Record
-from victor_spark.warc.shard import Attempt, Shard
+from victor_spark.warc.shard import Attempt, Place, Shard
+from victor_spark.worker import page_process
+from victor_spark.worker.page_process import Assignment, Note, Position
 from victor_spark.worker.rows import Row
-from victor_spark.worker.sandbox import MAX_DEATHS, Sandbox, SandboxError
+from victor_spark.worker.sandbox import MAX_DEATHS, Death, Sandbox, SandboxError, after_death
 
 LIMITS = Limits(page_seconds=10.0, page_memory=128 << 20)
 IMPATIENT = Limits(page_seconds=0.2)
@@ -125,6 +127,43 @@ def test_a_page_is_not_blamed_for_what_happened_once(tmp_path: Path) -> None:
     assert trace.exists()
     assert statuses(rows) == [OK, OK, OK]
     assert [r["warc_record_offset"] for r in rows] == [place[1] for place in places(shard)]
+
+
+def test_deaths_with_rows_between_them_fail_no_task(tmp_path: Path) -> None:
+    """Each page kills one process, as when an operator ends it again and again."""
+
+    def killed_once(record: Record) -> Row:
+        trace = tmp_path / f"{record.warc_record_offset} killed one"
+        if not trace.exists():
+            trace.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return row(record)
+
+    sandbox = Sandbox(replace(WORK, row=killed_once), LIMITS)
+    shard = write(tmp_path / "a.warc.gz", *[b"is kind"] * (MAX_DEATHS + 2))
+    rows = cleaned(sandbox, shard)
+    sandbox.close()
+    assert statuses(rows) == [OK] * (MAX_DEATHS + 2)
+    assert [r["warc_record_offset"] for r in rows] == [place[1] for place in places(shard)]
+
+
+def test_no_record_is_passed_over_before_the_rows_of_those_before_it_have_arrived(tmp_path: Path) -> None:
+    """The next process begins at the record that is passed over."""
+    shard = write(tmp_path / "a.warc.gz", b"is short", b"is kind")
+    for phase in (page_process.IDLE, page_process.READING, page_process.PAGE):
+        note = Note(Position(0, 1), page_process.READING, 1.0, 0, Place(300, 0))
+        before = note._replace(phase=phase)
+        death = Death(note, "SIGKILL", timed_out=False, starved=False)
+        for start in (Position(0, 0), Position(0, 1)):
+            todo = after_death(Assignment((shard,), start, suspect=before), death, LIMITS)
+            is_passed = phase == page_process.READING and start == note.position
+            assert (set(todo.passed), todo.start) == (({0}, Position(0, 0)) if is_passed else (set(), start))
+
+
+def test_a_death_between_two_pages_counts_against_none(tmp_path: Path) -> None:
+    todo = Assignment((write(tmp_path / "a.warc.gz", b"is kind"),), Position(0, 0))
+    idle = Note(Position(0, 0), page_process.IDLE, 0.0, 0, None)
+    assert after_death(todo, Death(idle, "SIGKILL", timed_out=False, starved=False), LIMITS) == todo
 
 
 def test_a_shard_error_after_some_records_is_a_row_between_theirs(tmp_path: Path) -> None:

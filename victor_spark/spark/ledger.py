@@ -210,7 +210,6 @@ def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
 def finish(files: Files, run: Mapping[str, Any]) -> None:
     """Declares the run complete; if it was complete before, with the same rows, its run.json stays."""
     with output_errors(files.location):
-        files.remove(STOPPED)
         files.write(f"{PAGES}/_SUCCESS", b"")
         before = stored(files, RUN) or {}
         is_known = all(before.get(name) == run[name] for name in ("n_waves", "n_rows", "statuses"))

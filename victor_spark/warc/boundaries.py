@@ -138,26 +138,26 @@ def cut_header(stream: Stream, start: int, syntax: Syntax) -> str | None:
     return "record header" if len(rest) <= MAX_HEADER and syntax.cut_start.fullmatch(rest) else None
 
 
-def is_cut(stream: Stream, start: int, block: int, end: int, declared: int | None, syntax: Syntax) -> bool:
-    """Whether the stream ends within the record at `start`, its last one, of the block [block, end)."""
+def is_cut(stream: Stream, block: int, end: int, declared: int | None, syntax: Syntax) -> bool:
+    """Whether the stream ends within its last record, that of the block [block, end)."""
     if declared is None or end > block + declared:  # no length, or a wrong one
         tail = stream.read_at(max(end - _TAIL, 0), _TAIL).rstrip(b"\x00 ")
         return re.search(syntax.separator.pattern + rb"\Z", tail) is None
-    return end < block + declared or _lacks_newlines(stream, start, block, end, syntax)
+    return end < block + declared or _lacks_newlines(stream, block, end, syntax)
 
 
-def _lacks_newlines(stream: Stream, start: int, block: int, end: int, syntax: Syntax) -> bool:
+def _lacks_newlines(stream: Stream, block: int, end: int, syntax: Syntax) -> bool:
     """Whether the two line ends after a WARC file's last block [block, end) are cut off.
 
     They are not if the header's own lines end in a bare newline (files edited by hand); if the file's first
     record has no more line ends either; or if the block's length includes them: the block then ends in line
-    ends that do not belong to an HTTP head. (ARC has them before a record.) The record begins at `start`.
+    ends that do not belong to an HTTP head. (ARC has them before a record.)
     """
     header_end = stream.read_at(block - len(_EMPTY_LINE), len(_EMPTY_LINE))
     rest = stream.read_at(end, len(_EMPTY_LINE))
     if syntax is ARC or header_end != _EMPTY_LINE or rest == _EMPTY_LINE or not _EMPTY_LINE.startswith(rest):
         return False
-    if start > 0 and len(rest) >= _first_gap(stream, syntax):
+    if len(rest) >= _first_gap(stream, syntax):
         return False
     if rest or stream.read_at(end - len(_EMPTY_LINE), len(_EMPTY_LINE)) != _EMPTY_LINE:
         return True

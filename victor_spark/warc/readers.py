@@ -79,8 +79,7 @@ def _member_step(archive: Archive, place: Place) -> Steps:
     start, position = place
     name = MEMBER_NAMES[source.compression]
     archive.attempt.begin(place)
-    may_be_whole = position == 0 and archive.skipped is None
-    if may_be_whole and (end := (yield from _only_record(archive, start))) is not None:
+    if archive.skipped is None and (end := (yield from _only_record(archive, start))) is not None:
         return end
     try:
         member = Member(source, start)
@@ -198,7 +197,7 @@ def _at(stream: Stream, start: int, archive: Archive) -> _At:
         return _At(found, extent.next)
     if is_rubbish:
         return _At(found, None, boundaries.cut_header(stream, extent.stop, syntax))
-    is_cut = boundaries.is_cut(stream, start, block, extent.end, declared, syntax)
+    is_cut = boundaries.is_cut(stream, block, extent.end, declared, syntax)
     return _At(found, None, "record" if is_cut else None)
 
 

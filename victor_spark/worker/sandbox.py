@@ -119,10 +119,9 @@ def after_death(todo: Assignment, death: Death, limits: Limits) -> Assignment:
     if note.phase == page_process.PAGE and (death.timed_out or again):
         verdicts = {**todo.verdicts, note.position: _verdict(death, limits)}
         return replace(todo, verdicts=verdicts, suspect=None)
-    if note.phase == page_process.READING and before is not None and before.phase == page_process.READING:
-        again = again or (note.place is not None and note.place == before.place)
-        if again and todo.start == note.position:  # all rows before it have arrived
-            return _passing(todo, death, limits)
+    is_reading = before is not None and before.phase == note.phase == page_process.READING
+    if again and is_reading and todo.start == note.position:  # all rows before it have arrived
+        return _passing(todo, death, limits)
     return todo if note.phase == page_process.IDLE else replace(todo, suspect=note)
 
 
