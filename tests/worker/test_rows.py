@@ -108,6 +108,14 @@ def test_metadata_and_markdown_are_columns_of_pages_that_are_ok() -> None:
     assert bare["text_hash"] == full["text_hash"]
 
 
+def test_the_charset_of_a_page_is_that_of_its_bytes_and_without_one_that_of_http() -> None:
+    html = "<p>Přívoz odplouvá v sedm hodin, kdy nad vodou ještě leží mlha.".encode("utf-8-sig")
+    decoded = rows.document_row(record(http_charset="iso-8859-2"), victor_spark.clean(html))
+    assert decoded["content_charset"] == "utf-8"
+    undecoded = rows.document_row(record(http_charset="iso-8859-2"), document.Document("timeout"))
+    assert undecoded["content_charset"] == "iso-8859-2"
+
+
 def test_the_first_of_two_passes_reads_the_metadata_of_a_page_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of a page without text: with the site's other pages, the second pass may find some."""
     request = CleanRequest(

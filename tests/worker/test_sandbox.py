@@ -91,6 +91,18 @@ def test_an_endless_page_is_given_up(tmp_path: Path, deed: bytes, reason: str) -
     assert [(r["warc_filename"], r["warc_record_offset"], r["url"]) for r in rows] == places(shard)
 
 
+def test_any_number_of_endless_pages_in_a_row_are_given_up_and_fail_no_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no row between their deaths, but a verdict."""
+    monkeypatch.setattr("victor_spark.worker.sandbox.MAX_DEATHS", 2)
+    shard = write(tmp_path / "a.warc.gz", *[b"loops in C"] * 3, b"is kind")
+    sandbox = Sandbox(WORK, IMPATIENT)
+    rows = cleaned(sandbox, shard)
+    sandbox.close()
+    assert statuses(rows) == [("timeout", "over 0.2 s of CPU time")] * 3 + [OK]
+
+
 def test_hostile_pages_at_both_ends_beside_each_other_and_in_tiny_shards(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:

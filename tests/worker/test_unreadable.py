@@ -224,6 +224,17 @@ def test_a_page_behind_such_a_record_has_its_own_verdict(
     assert rows[5]["reason"] == "exit code 3"
 
 
+def test_such_a_record_may_be_the_first_after_a_shard_without_rows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    request = making.warc(b"GET / HTTP/1.1\r\n\r\n", kind="request", number=N)
+    without = written(tmp_path / "a.warc.gz", making.members([request] * 3, "gzip"))
+    shard = written(tmp_path / "b.warc.gz", PACKED["gzip.warc.gz"])
+    deadly(monkeypatch, b"aborts", 0)
+    rows = cleaned([without, shard])
+    assert seen(rows) == [(URL.format(n), "crash" if n == 0 else "ok") for n in range(N)]
+
+
 def test_the_verdict_on_a_page_before_such_a_record_is_none_on_a_page_behind_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
