@@ -839,3 +839,11 @@ def test_functions_registered_for_the_exit_run_before_the_process_ends(html: Pat
     )
     finished = subprocess.run([sys.executable, "-c", script, str(html)], capture_output=True, check=False)
     assert (finished.returncode, finished.stdout.splitlines()[-1]) == (0, b"bye")
+
+
+def test_a_warning_of_the_library_is_a_line_of_the_program(tmp_path: Path) -> None:
+    (tmp_path / "broken.warc.gz").symlink_to("nowhere")
+    (tmp_path / "page.html").write_text("<p>The port is open.</p>", encoding="utf-8")
+    command = [sys.executable, "-m", "victor_spark", "clean", str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.stderr.splitlines()[0] == f"victor: skipped {tmp_path}/broken.warc.gz: a broken link"

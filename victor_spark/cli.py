@@ -57,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):  # as Ctrl-C; `nohup` ignores SIGHUP
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
+    logs.take_over()
     codes: list[int] = []
     atexit.register(_leave, codes)  # registered first, so that it runs after all other exit handlers
     codes.append(_run(sys.argv[1:]))

@@ -45,6 +45,13 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes // 1024**power}{_UNITS[power]}"
 
 
+def not_empty(text: str) -> str:
+    """A text of at least one character, such as a path."""
+    if not text:
+        raise UsageError("must not be empty")
+    return text
+
+
 def probability(text: str, most: float = 1.0) -> float:
     """A number from 0 to 1, or to another maximum."""
     with suppress(ValueError):

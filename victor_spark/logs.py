@@ -35,10 +35,15 @@ class _Handler(logging.Handler):
         log(record.getMessage(), record.levelname.lower())
 
 
+def take_over() -> None:
+    """From now on, the lines of Python's logging are written as our own."""
+    logging.basicConfig(handlers=[_Handler()])  # once
+
+
 def structure(**fields: Any) -> None:
     """From now on, all lines are JSON with these fields, also those of Python's logging."""
     global FIELDS  # noqa: PLW0603 - there is one stderr
-    logging.basicConfig(handlers=[_Handler()])  # once
+    take_over()
     FIELDS = {**(FIELDS or {}), **fields}
 
 

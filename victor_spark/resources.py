@@ -19,10 +19,9 @@ _PACKAGE = Path(__file__).resolve().parent
 
 def directory(kind: str) -> Path:
     """The folder `kind` ("conf" or "models"): $VICTOR_HOME, else the wheel's, else the checkout's."""
-    homes = [Path(home)] if (home := os.environ.get("VICTOR_HOME")) else [_PACKAGE, _PACKAGE.parent]
-    for home_path in homes:
-        if (home_path / kind).is_dir():
-            return home_path / kind
+    homes = [Path(own)] if (own := os.environ.get("VICTOR_HOME")) else [_PACKAGE, _PACKAGE.parent]
+    if found := next((home / kind for home in homes if (home / kind).is_dir()), None):
+        return found
     raise ConfigurationError(f"no {kind}/ folder in {' or '.join(map(str, homes))}")
 
 

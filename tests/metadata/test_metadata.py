@@ -1215,3 +1215,57 @@ def test_a_script_just_above_the_heading_shows_no_date(before: str) -> None:
     script = f"<script>{before}var day = '2023-01-05'\n</script>"
     assert metadata(f"{script}<p>3 May 2024</p><h1>Tides</h1>".encode()).date == "2024-05-03"
     assert metadata(f"{script}<h1>Tides</h1>".encode()).date is None
+
+
+PROSE = "<p>The water in the harbour is low this spring, and the ferry cannot leave the pier before noon.</p>"
+
+
+@pytest.mark.parametrize(
+    ("title", "body"),
+    [
+        (
+            "Sand in the port - Harbour Forum",
+            "<a href=/>Harbour Forum</a><td><strong>Sand in the port</strong>",
+        ),
+        ("Harbour Post: Sand in the port", "<div class=subject><a href=/1>Sand in the port</a></div>"),
+        ("Harbour Post - Sand in the port", "<font size=5><b>Sand in the port</b></font>"),
+        ("Sand in the port « Harbour Office of Eastmouth", "<h2><a href=/1>Sand in the port</a></h2>"),
+        ("Sand in the port | The Post", "<h1><a href=/>The Post</a></h1><h2> Sand in the port </h2>"),
+        ("Sand &amp; ice | The Post", "<h3><a href=/2>The Post</a></h3><h3>Sand &amp; ice</h3>"),
+    ],
+)
+def test_a_page_without_h1_has_the_title_that_its_text_repeats(title: str, body: str) -> None:
+    found = page(f"<title>{title}</title>", f"<ul><li>Home</li></ul>{body}{PROSE}")
+    assert found.title == ("Sand & ice" if "&" in title else "Sand in the port")
+    assert found.sources["title"] == "text"
+
+
+def test_author_and_date_stand_beside_a_title_that_is_no_h1() -> None:
+    title = "<title>Sand in the port - Harbour Post</title>"
+    byline = "<br><font>By Anna Kos and Bo Lind<br>Tuesday, March 5, 2024</font>"
+    found = metadata(f"{title}<b>Sand in the port</b>{byline}{PROSE}".encode())
+    assert (found.authors, found.date) == (("Anna Kos", "Bo Lind"), "2024-03-05")
+    lists = "<h3><a href=/1>Sand in the port</a></h3><h3><a href=/2>Ice</a></h3>"
+    body = f"{lists}<h2>Sand in the port</h2><p>By Anna Kos</p>{PROSE}"
+    assert metadata(f"{title}{body}".encode()).authors == ("Anna Kos",), "not beside a smaller heading"
+
+
+def test_a_short_repeated_part_of_the_title_is_not_the_title() -> None:
+    head = "<title>Sand in the port - Eastmouth</title>"
+    assert page(head, f"<h2>Eastmouth</h2>{PROSE}").title == "Sand in the port - Eastmouth"
+    head = "<title>The Port | How sand comes into it</title>"
+    head += "<meta property=og:title content='How sand comes into it'>"
+    assert page(head, f"<h2>The Port</h2>{PROSE}").title == "How sand comes into it"
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("نویسنده: مریم رضایی تاریخ انتشار: ۱۵ اسفند ۱۳۹۹", ("مریم رضایی",)),
+        ("लेखक: मीरा शर्मा और राज वर्मा", ("मीरा शर्मा", "राज वर्मा")),
+        ("By Anna Kos, Software Engineer", ("Anna Kos",)),
+        ("Posted by Anna Kos on Mar 4th", ("Anna Kos",)),
+    ],
+)
+def test_names_end_at_the_next_label_a_role_or_a_day(line: str, names: tuple[str, ...]) -> None:
+    assert page("<title>Sand</title>", f"<h1>Sand</h1><p>{line}</p>{PROSE}").authors == names

@@ -189,3 +189,81 @@ def test_the_text_after_a_note_that_begins_with_a_quotation_is_shown() -> None:
 def test_items_below_the_deepest_level_keep_their_text() -> None:
     page = document(f"{'<blockquote>' * 30}<ul><li>• a<ul><li>• b{'</blockquote>' * 30}")
     assert page.render("markdown").split()[-1] == "b"
+
+
+def test_dropped_listings_that_follow_each_other_are_shown_between_kept_text() -> None:
+    cells = (
+        "<pre>print(1)</pre><div>Out:</div><pre>1</pre><div><pre>print(2)</pre><button>Copy</button></div>"
+    )
+    dropped = ["print(1)", "Out:", "1", "print(2)", "Copy"]
+    page = document(f"<article>{LINE}<div>{cells}</div>{LINE}</article>", dropped)
+    assert page.render("markdown").count("```") == 6
+    page = document(f"<article>{LINE}<div>{cells}</div></article>", dropped)
+    assert page.render("markdown").count("```") == 6, "also at the end of an article"
+    foot = f"<div><p>{'Contact us. ' * 20}</p></div>"
+    page = document(
+        f"<article>{LINE}<div>{cells}{foot}</div></article>", [*dropped, "Contact us. " * 19 + "Contact us."]
+    )
+    assert "```" not in page.render("markdown")
+
+
+def test_a_dropped_listing_below_a_title_and_above_a_button_is_shown() -> None:
+    listing = "<div><div>Terminal</div><div><pre>cd port</pre><button>Copy</button></div></div>"
+    page = document(f"<article>{LINE}{listing}{LINE}</article>", ["Terminal", "cd port", "Copy"])
+    assert page.render("markdown").split("\n\n")[1] == "```\ncd port\n```"
+
+
+def test_a_dropped_listing_in_a_table_with_numbers_of_lines_is_shown_between_kept_text() -> None:
+    rows = "".join(
+        f"<tr><td class=blob-num data-line-number={n}></td><td class='blob-code'>{line}</td></tr>"
+        for n, line in enumerate(("f(x):", "  x"), 1)
+    )
+    page = document(f"<article>{LINE}<table>{rows}</table>{LINE}</article>", ["f(x):", "x"])
+    assert page.render("markdown").split("\n\n")[1] == "```\nf(x):\n  x\n```"
+
+
+def test_a_data_table_between_kept_text_is_shown_whole_if_little_of_it_is_kept() -> None:
+    table = "<table><tr><td>Year<td>Depth<tr><td>2001<td>4<tr><td>2002<td>5</table>"
+    page = document(f"<article>{LINE}{table}{LINE}</article>", ["Year", "Depth", "2002", "5"])
+    assert "| Year | Depth |" in page.render("markdown")
+    rows = "".join(f"<tr><td>Post {n}<td>{'a long title ' * 5}" for n in range(99))
+    table = f"<table><tr><td>Subject<td>Title{rows}</table>"
+    dropped = ["Subject", "Title", *(f"Post {n}" for n in range(1, 99)), ("a long title " * 5).strip()]
+    page = document(f"<article>{LINE}{table}{LINE}</article>", dropped)
+    assert "Subject" not in page.render("markdown"), "a long list of pages is not completed"
+
+
+def test_a_link_around_an_image_in_a_block_is_a_link() -> None:
+    image = "<div class=inset><picture><img src=/quay.jpg alt=Quay></picture></div>"
+    link = f"<figure><a href=https://a.example/quay>{image}</a><figcaption>The quay</figcaption></figure>"
+    shown = document(LINE + link + LINE).render("markdown").split("\n\n")
+    assert shown[1:3] == ["[![Quay](/quay.jpg)](https://a.example/quay)", "The quay"]
+
+
+def test_images_of_a_gallery_with_dropped_captions_are_shown() -> None:
+    figure = "<figure><img src=/{0}.jpg alt={0}><figcaption>View {0}</figcaption></figure>"
+    gallery = f"<figure>{figure.format('a')}{figure.format('b')}</figure>"
+    page = document(f"<article>{LINE}{gallery}{LINE}</article>", ["View a", "View b"])
+    assert page.render("markdown").split("\n\n")[1:5] == ["![a](/a.jpg)", "View a", "![b](/b.jpg)", "View b"]
+
+
+def test_an_image_of_amp_is_an_image() -> None:
+    image = "<amp-img src=/quay.jpg width=600 height=400 alt=Quay></amp-img>"
+    source = f"<div><p>{TIDE}</p>{image}<p>{TIDE}</p></div><p><b>Old</b> port"
+    shown = document(source).render("markdown").split("\n\n")
+    assert shown == [TIDE, "![Quay](/quay.jpg)", TIDE, "**Old** port"]
+    source = f"<p><math><mi>a</mi></math></p>{source}"
+    assert document(source).render("markdown").split("\n\n")[1:] == shown, "also beside formulas"
+
+
+def test_check_boxes_by_their_role_are_those_of_a_list() -> None:
+    box = "<li><span role=checkbox aria-checked={}></span> {}"
+    page = document(f"<ul>{box.format('true', 'Dredge')}{box.format('false', 'Paint')}</ul>")
+    assert page.render("markdown") == "- [x] Dredge\n- [ ] Paint"
+
+
+def test_a_dropped_caption_with_the_white_space_of_its_style_is_no_code() -> None:
+    caption = "<span style='white-space: pre-wrap'>The port in winter</span>"
+    table = f"<table><tr><td><img src=/port.jpg width=320></td></tr><tr><td>{caption}</td></tr></table>"
+    page = document(f"<article>{LINE}{table}{LINE}</article>", ["The port in winter"])
+    assert "```" not in page.render("markdown")

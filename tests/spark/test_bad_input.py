@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -178,3 +179,33 @@ def test_an_unwritable_output_is_refused(tmp_path: Path, victor: Victor) -> None
     assert (outcome.code, len(outcome.lines)) == (2, 1)
     assert "/proc/victor: can't write there: " in outcome.lines[0]
     assert "parent" not in outcome.lines[0]
+
+
+def test_an_output_that_is_a_broken_link_is_refused(tmp_path: Path, victor: Victor) -> None:
+    """By `victor plan`, too: it says what `victor clean` would."""
+    (tmp_path / "out").symlink_to(tmp_path / "disk" / "out")
+    for command in ("clean", "plan"):
+        outcome = victor(command, good(tmp_path), "--output", tmp_path / "out")
+        assert (outcome.code, len(outcome.lines)) == (2, 1)
+        assert outcome.lines[0].endswith("/out: is a file or a broken link; --output is a directory")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["clean", "page.warc.gz", "--output", ""],
+        ["plan", "page.warc.gz", "--output="],
+        ["status", ""],
+        ["export", "out", "", "--to", "jsonl"],
+        ["dedup", "out", "--output", ""],
+    ],
+)
+def test_an_empty_path_is_refused_by_the_name_of_its_option(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, victor: Victor
+) -> None:
+    """As of a variable that a script does not set: it must not be the working folder."""
+    monkeypatch.chdir(tmp_path)
+    outcome = victor(*words)
+    assert (outcome.code, len(outcome.lines)) == (2, 1)
+    assert re.search(r"argument (--output|OUT|DEST): must not be empty \(see victor", outcome.lines[0])
+    assert not list(tmp_path.iterdir())

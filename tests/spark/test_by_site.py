@@ -224,6 +224,16 @@ def test_what_lies_between_the_passes_goes_unless_it_is_to_be_kept(
     assert sorted(path.name for path in (killed / "_run/first_pass").iterdir()) == ["_run"]
 
 
+def test_all_files_of_a_run_are_in_its_output_whatever_its_name_holds(
+    clean: Run, kept: Whole, tmp_path: Path
+) -> None:
+    """Escapes, fragments and queries are of addresses: in a path they are characters like others."""
+    output = tmp_path / "out%20a#b?c"
+    assert clean(output, sites=KEEPING) == kept[1]
+    assert [path.name for path in tmp_path.iterdir()] == [output.name]
+    assert list((output / "_run/first_pass/pages").glob("*.parquet"))
+
+
 def test_a_run_goes_on_in_the_pass_where_it_stopped(
     clean: Run, kept: Whole, tmp_path: Path, victor: Victor
 ) -> None:

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 import victor_spark
 from tests.spark.crawl import CZECH, FETCHED, PARAGRAPH, Response, Victor, page, rows, write_warc
 from victor_spark import tables
+from victor_spark.spark.ledger import literal
 from victor_spark.spark.run_record import of_files
-from victor_spark.spark.waves import literal
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 

@@ -20,7 +20,7 @@ import pytest
 from pyspark.sql import SparkSession
 from warcio.warcwriter import WARCWriter
 
-from tests.spark.crawl import Victor, rows
+from tests.spark.crawl import Victor, rows, write_warc
 from victor_spark import minhash
 from victor_spark.errors import OutputError
 from victor_spark.spark import dedup
@@ -503,3 +503,20 @@ def test_long_texts_are_compared_by_estimate_and_empty_ones_not() -> None:
     assert len(minhash.buckets(nothing, 6)) == 0
     assert minhash.similarity(minhash.sketch(nothing), minhash.sketch(nothing)) == 0.0
     assert len(minhash.shingles(["a", "b"], 5)) == 1
+
+
+def test_a_run_in_folders_by_language_that_has_no_page_is_exported_and_has_no_duplicates(
+    tmp_path: Path, victor: Victor
+) -> None:
+    """As of a WAT file: OUT/pages then has no Parquet file that states the columns; the results have one."""
+    archive, output = write_warc(tmp_path / "a.warc.gz", []), tmp_path / "out"
+    outcome = victor("clean", archive, "--output", output, "--partition-by", "language")
+    assert outcome.code == 0
+    assert any(line.endswith("the inputs hold no html records") for line in outcome.lines)
+    assert victor("dedup", output, "--output", tmp_path / "unique").code == 0
+    options = ("--to", "parquet", "--partition-by", "language")
+    assert victor("export", output, tmp_path / "pages", *options).code == 0
+    assert victor("export", output, tmp_path / "lines", "--to", "jsonl").code == 0
+    for folder in ("unique", "pages"):
+        found = pq.read_table(tmp_path / folder)
+        assert (found.num_rows, found.schema.names[:2]) == (0, ["id", "url"])

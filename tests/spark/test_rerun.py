@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -19,6 +20,7 @@ from victor_spark.request import CleanRequest
 from victor_spark.spark import ledger
 from victor_spark.spark.files import Files, HadoopFiles, LocalFiles
 from victor_spark.spark.run_record import config
+from victor_spark.spark.status import status
 
 pytestmark = pytest.mark.spark
 
@@ -249,6 +251,46 @@ def test_a_damaged_record_of_a_run_is_one_clear_line(done: Path, crawl: Path, vi
     outcome = victor("status", done)
     assert (outcome.code, len(outcome.lines)) == (2, 1)
     assert "damaged" in outcome.lines[0]
+
+
+def test_values_of_wrong_types_in_the_record_of_a_run_are_one_clear_line(
+    done: Path, crawl: Path, victor: Victor
+) -> None:
+    """As after an edit by hand: `status` and the same command name the damage, and don't fail on it."""
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("config.json", {"sites": None}),
+        ("config.json", {"inputs": [1]}),
+        ("plan.json", {"split_bytes": 10**30}),
+        ("failures/00000.json", {"wave": 0}),
+        ("run.json", {"n_shards": None}),
+        ("run.json", {"n_rows": "x"}),
+        ("run.json", {"seconds": {}}),
+        ("run.json", {"statuses": []}),
+    ]
+    for name, values in wrong:
+        path = done / "_run" / name
+        path.parent.mkdir(exist_ok=True)
+        before = path.read_bytes() if path.exists() else b"{}"
+        path.write_text(json.dumps(json.loads(before) | values))
+        words = ["clean", crawl / "b.warc.gz", "--output"] if name == "run.json" else ["status"]
+        outcome = victor(*words, done)
+        assert (outcome.code, outcome.lines[-1:]) == (
+            2,
+            [f"victor: error: {done}: _run/ is damaged; choose another --output"],
+        ), (name, values)
+        path.write_bytes(before)
+    (done / "_run" / "run.json").write_text("[" * 100_000)
+    assert "_run/run.json is damaged" in victor("status", done).lines[-1]
+
+
+@pytest.mark.parametrize("counts", [None, {"statuses": 7}, {"n_rows": "3"}])
+def test_a_wave_whose_entry_has_values_of_wrong_types_is_missing(
+    done: Path, victor: Victor, counts: dict[str, Any] | None
+) -> None:
+    entry = done / "_run" / "ledger" / "00000.json"
+    entry.write_text(json.dumps(json.loads(entry.read_text()) | {"counts": counts}))
+    assert victor("status", done).code == 4
+    assert [wave["state"] for wave in status(str(done))["waves"]] == ["missing"]
 
 
 def test_a_filesystem_that_spark_lacks_is_one_clear_line(

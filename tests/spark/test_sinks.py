@@ -18,7 +18,8 @@ from tests.warc.flaky import Site, cut_after, status
 from victor_spark import tables
 from victor_spark.errors import UsageError
 from victor_spark.request import RowOptions
-from victor_spark.spark.waves import literal, rebalanced, write
+from victor_spark.spark.ledger import literal
+from victor_spark.spark.waves import rebalanced, write
 from victor_spark.warc.inputs import resolve
 from victor_spark.warc.reading import read
 

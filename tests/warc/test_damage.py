@@ -159,6 +159,21 @@ def test_rubbish_between_records_costs_none(reading: Reading, packing: str) -> N
 
 
 @pytest.mark.parametrize("packing", ["gzip", "zstd", "plain"])
+def test_a_record_with_other_ends_of_lines_is_reported_and_costs_none_behind_it(
+    reading: Reading, packing: str
+) -> None:
+    """Its header has no end that is read as one before that of the next record."""
+    records = list(RECORDS)
+    records[4] = records[4].replace(b"\r\n", b"\r")
+    shard = making.joined(making.members(records, packing))
+    found = reading(shard.content)
+    assert numbers(found) == [number for number in range(N) if number != 4]
+    ((offset, length),) = corrupt(found)
+    assert offset == shard.offsets[4]
+    assert length in (shard.lengths()[4], shard.lengths()[4] - 2), "padding may follow"
+
+
+@pytest.mark.parametrize("packing", ["gzip", "zstd", "plain"])
 def test_rubbish_after_the_last_record_is_reported(reading: Reading, packing: str) -> None:
     shard = making.joined([*making.members(RECORDS, packing), b"rubbish at the end"])
     records = reading(shard.content)

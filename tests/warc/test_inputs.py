@@ -457,6 +457,26 @@ def test_globs_of_any_depth_name_files_as_python_does(
             assert [shard.filename for shard in resolve([where + pattern])] == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("file:///a%20b/c%23d", "/a b/c#d"),
+        ("file:///a#b?c.warc", "/a#b?c.warc"),
+        ("FILE://localhost/a", "/a"),
+        ("file:/a", "/a"),
+        ("file:a", "file:a"),
+        ("a%20b", "a%20b"),
+    ],
+)
+def test_an_address_of_a_local_file_is_its_path_with_all_that_follows(text: str, path: str) -> None:
+    assert storage.local(text) == path
+
+
+def test_an_address_of_a_file_on_another_host_is_refused(tmp_path: Path) -> None:
+    """Such as `file://data/a.warc.gz`, by which a user means a relative path."""
+    assert message("file://data/a.warc.gz") == ("file://data/a.warc.gz: data is a host; write file:///FOLDER")
+
+
 def test_a_path_with_a_null_byte_is_named() -> None:
     assert message("file:///tmp/%00x") == r"/tmp/\x00x: embedded null byte"
 

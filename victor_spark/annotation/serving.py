@@ -199,7 +199,7 @@ def serve(
     port = listening.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     names = {f"{name}:{port}" for name in (*_LOCAL_NAMES, shown.lower())} if is_local(host) else {"*"}
-    logging.basicConfig(level=logging.INFO, format="victor: %(message)s", stream=sys.stderr)
+    logging.basicConfig(level=logging.INFO, format="victor: %(message)s", stream=sys.stderr, force=True)
     address = f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
     LOG.info("%s  (%s)", address, note)
     config = uvicorn.Config(

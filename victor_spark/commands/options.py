@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from victor_spark import errors
-from victor_spark.configuration import n_bytes, size
+from victor_spark.configuration import n_bytes, not_empty, size
 
 _PERCENT: Final = re.compile(r"%(?!\()")
 
@@ -68,7 +68,7 @@ class Command:
         return f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in codes)}"
 
 
-def option(name: str, help_: str, kind: Callable[[str], Any] = str, **how: Any) -> Option:
+def option(name: str, help_: str, kind: Callable[[str], Any] = not_empty, **how: Any) -> Option:
     """An entry for `--flag VALUE`, or for the argument `VALUE`; the default is added to the help.
 
     `VALUE...` is one or more values, `[VALUE]` may be left out, `[VALUE...]` is any number of values.

@@ -93,7 +93,7 @@ def intern(
             two = (two + points[i]) * num.MIXER & num.ALL_64_BITS
             two = two ^ (two >> 32)
         one = one ^ (one >> 29)
-        slot = num.spread(one ^ two, secret) & mask
+        slot = _mixed(one, two, secret) & mask
         while True:
             known = slots[slot]
             if known < 0:
@@ -111,6 +111,19 @@ def intern(
     return n
 
 
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _mixed(one: cython.ulonglong, two: cython.ulonglong, secret: cython.ulonglong) -> cython.ulonglong:
+    """32 bits that depend on all bits of a token's keys and of the secret: its place in the hash table.
+
+    The secret stands between the keys, so that no tokens can be made that share a place for every secret.
+    """
+    mixed: cython.ulonglong = (((one ^ secret) * num.MIXER) ^ two) & num.ALL_64_BITS
+    mixed = ((mixed ^ (mixed >> 32)) * secret) & num.ALL_64_BITS
+    return (((mixed ^ (mixed >> 32)) * num.MIXER) & num.ALL_64_BITS) >> 32
+
+
 @cython.ccall
 def rehash(
     keys: num.UInt64Rows, secret: cython.ulonglong, n_known: cython.int, slots: cython.int[::1]
@@ -118,7 +131,7 @@ def rehash(
     """Fills a larger `slots`, all -1, with the tokens known."""
     mask: cython.ulonglong = cython.cast(cython.ulonglong, slots.shape[0] - 1)
     for token in range(n_known):
-        slot = num.spread(keys[token, num.KEY_ONE] ^ keys[token, num.KEY_TWO], secret) & mask
+        slot: cython.ulonglong = _mixed(keys[token, num.KEY_ONE], keys[token, num.KEY_TWO], secret) & mask
         while slots[slot] >= 0:
             slot = (slot + 1) & mask
         slots[slot] = token

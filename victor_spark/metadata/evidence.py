@@ -8,7 +8,7 @@ import re
 import sys
 from bisect import bisect_right
 from functools import cache, cached_property, lru_cache
-from html import unescape
+from html import escape, unescape
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -30,6 +30,8 @@ _ABOVE: Final = 500
 _MAX_BELOW: Final = 1_200
 """The most bytes below and above a heading that are searched for a byline and a date; characters below it."""
 _MAX_HEADINGS: Final = 6
+_MAX_PARTS: Final = 10  # places at which a title may end or begin, and those at which a part may be repeated
+_BEFORE_TITLE: Final = 200  # the bytes before a title that are searched for the tags around it
 _MAX_LICENSES: Final = 50  # the most links that may state a license
 _MAX_MARK: Final = 300  # the most characters of an element's attributes that are read as its mark
 _MAX_NAME: Final = 32  # the most characters of an element's name that are read
@@ -93,17 +95,56 @@ class Evidence:
 
     @cached_property
     def headings(self) -> list[str]:
-        """The texts of the first `h1`; "" of those without."""
-        return [self._text(start, end) for start, end, *_ in self._rows(kernel.HEADING)[:_MAX_HEADINGS]]
+        """The texts of the first `h1`, "" of those without; before them, the title, if it is `repeated`."""
+        return [text for *_, text in self._headings]
+
+    @property
+    def repeated(self) -> list[str]:
+        """The title, if no `h1` holds more than a link home, but another element repeats it; else []."""
+        return self.headings[: len(self.headings) - len(self._rows(kernel.HEADING)[:_MAX_HEADINGS])]
+
+    @cached_property
+    def _headings(self) -> list[tuple[int, int, str]]:
+        """Where each heading starts, where its start tag ends (of the title, the text), and the text."""
+        rows = self._rows(kernel.HEADING)[:_MAX_HEADINGS]
+        found = [(start, end, self._text(start, end)) for start, end, *_ in rows]
+        is_title = any(text and not _HOME.match(self._markup, end) for _, end, text in found)
+        return found if is_title else [*self._titles_in_text(), *found]
+
+    def _titles_in_text(self) -> list[tuple[int, int, str]]:
+        """Where a title in the head, or a part of one before or after a bar, is an element's text.
+
+        The part begins the title and is in a heading or an element named so; or it has half of the title and
+        is not in a link. Headings come first, then parts that begin the title, then the longest ones.
+        """
+        markup, found = self._markup, []
+        body = max(markup.find(b"</title"), 0)
+        title = (*self.meta.get("og:title", ()), self.title or "")[0]
+        pieces = ENDS.split(title, _MAX_PARTS)
+        parts = {"".join(pieces[a:b]) for n in range(len(pieces)) for a, b in ((0, n), (n + 1, None))}
+        for part in {title, *parts}.difference(["", *self.meta.get("og:site_name", ())]):
+            at, source = body, escape(part, quote=False).encode()
+            begins, is_most = title.startswith(part), 2 * len(part) >= len(title)
+            for _ in range(_MAX_PARTS if begins or is_most else 0):
+                if (at := markup.find(source, at + 1)) < 0:
+                    break
+                end = at + len(source)
+                opened = _OPENED.search(markup[max(at - _BEFORE_TITLE, 0) : at].rstrip())
+                if opened is None or _END_TAG.match(markup, end) is None:
+                    continue
+                heading, is_apart = _OF_TITLE.search(opened[0]), b"<a " not in opened[0].lower()
+                if (heading and (begins or is_most)) or (is_apart and is_most):
+                    level = -int(heading[1] or 7) if heading else 0
+                    found.append((bool(heading), begins, len(part), level, is_apart, -at, end, part))
+        return [(-at, end, part) for *_, at, end, part in sorted(found)[-1:]]
 
     def headings_of_site(self) -> list[str]:
         """The texts of the headings that link to the site's home page."""
-        rows = self._rows(kernel.HEADING)[:_MAX_HEADINGS]
-        return [self._text(start, end) for start, end, *_ in rows if _HOME.match(self._markup, end)]
+        return [text for _, end, text in self._headings if _HOME.match(self._markup, end)]
 
     def around(self, heading: int) -> tuple[list[str], list[str]]:
         """The lines of text below one of the headings, and those just above it; none without headings."""
-        for start, end, *_ in self._rows(kernel.HEADING)[heading : heading + 1]:
+        for start, end, _ in self._headings[heading : heading + 1]:
             above = self._markup[max(start - _ABOVE, 0) : start]
             below = self._markup[end : end + _BELOW]
             if (behind := below.lower().find(b"</h1")) >= 0:
@@ -300,6 +341,12 @@ _HOME: Final = re.compile(
     rb"(?i)\s*(?:<(?:span|div)\b[^<>]*>\s*)?<a\s[^<>]*?"
     rb"(?:href=[\"']?(?:https?://[^/\"'\s<>]+/?|/)[\"'\s>]|rel=[\"']?home\b|accesskey=[\"']?[h1]\b)"
 )
+_END_TAG: Final = re.compile(rb"\s*</")
+_OPENED: Final = re.compile(rb"(?:<[^/<>][^<>]*>\s*)+\Z")
+_OF_TITLE: Final = re.compile(rb"(?i)<h([2-6])\b|\s(?:class|id)=[^=<>]*(?:title|subject|headline)")
+BARS: Final = r"\s+(?:[|–—\-·•»«/~<>⋆★@]+|::+|:(?=\s+r/))\s+|\s*[|｜»«]\s*|[_-](?<=[⺀-\uffff].)-?(?=\S)"
+"""What stands between the title of a page and the name of its site."""
+ENDS: Final = re.compile(rf"({BARS}|:\s+)")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = r"<(?:(?:script|style|svg)\b(?s:.*?)</(?:script|style|svg)|!--(?s:.*?)--)(?:>|\Z)"
 _INLINE: Final = (

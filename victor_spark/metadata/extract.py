@@ -93,7 +93,8 @@ def _titles(page: Statements) -> Candidates[str]:
     alike += [(1.0, heading) for heading, own in headings if key(heading) in same]
     f1, heading = max(alike, key=lambda one: one[0], default=(0.0, ""))
     if f1 >= MIN_HEADING_F1:
-        yield "h1", _mended(_without_site(page, heading, boards), stated, page.sites)
+        where = "text" if heading in page.evidence.repeated else "h1"
+        yield where, _mended(_without_site(page, heading, boards), stated, page.sites)
     yield from stated
     yield from (("h1", heading) for heading, own in headings if own)
 
@@ -118,6 +119,7 @@ def _boards(page: Statements, stated: set[str]) -> set[str]:
     ends = [(parts[-1], "".join(parts[:-2]))]
     if len(parts) > 2 and "•" in parts[1]:  # a title of an article is rather followed by its site
         ends.append((parts[0], "".join(parts[2:])))
+    stated = {*stated, *map(key, page.evidence.repeated)}
     whole = key(page.evidence.title or "")
     sites = page.sites.union(map(key, page.evidence.headings_of_site()))
     return {
@@ -167,9 +169,7 @@ def _shorter(title: str, headings: set[str], sites: set[str]) -> str:
     return parts[0] if is_cut and words[2] <= _MAX_NAME_WORDS < words[0] else title
 
 
-_BARS: Final = re.compile(
-    r"(\s+(?:[|–—\-·•»«/~<>⋆★@]+|::+|:(?=\s+r/))\s+|\s*[|｜»«]\s*|[_-](?<=[⺀-\uffff].)-?(?=\S))"
-)
+_BARS: Final = re.compile(f"({evidence.BARS})")
 
 
 def _is_site(name: str, sites: set[str]) -> bool:

@@ -23,6 +23,7 @@ _THREAD: Final = re.compile(rb"""itemtype=["']?https?://schema\.org/(?:Discussio
 _BY: Final = re.compile(rb"\bby\s*(?:<[^<>]*>\s*)*\Z")
 _MAX_BEFORE_NAME: Final = 300  # bytes
 _MAX_WORKS = 5
+_MAX_LINES = 16  # below a repeated title, before those below a heading of the site
 _MAX_SITES = 20  # the most names of the site that are read
 
 
@@ -177,7 +178,12 @@ class Statements:
         og_titles = self.evidence.meta.get("og:title", ())
         stated = "".join(map(key, (*og_titles, self.evidence.title or "")))
         like = (i for i, heading in enumerate(self.evidence.headings) if "" != key(heading) in stated)
-        return self.evidence.around(next(like, 0))
+        first = next(like, 0)
+        below, above = self.evidence.around(first)
+        if first or not self.evidence.repeated:
+            return below, above
+        further, more = self.evidence.around(1)  # that of the title may be in a list of pages
+        return [*below[:_MAX_LINES], *further], [*more, *above]
 
     @cached_property
     def month_first(self) -> bool:

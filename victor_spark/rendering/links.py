@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 
 from victor_spark.blocks import Blocks
 from victor_spark.html.tags import has, occurrences
+from victor_spark.rendering.names import names
 from victor_spark.rendering.num import KIND
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ _BASE: Final = re.compile(rb"<base\s[^<>]*?href\s*=\s*[\"']?([^\"'\s>]+)", re.IG
 _LONGEST_BASE: Final = 2048
 """Characters before a query, as in a sitemap: every relative address of the page repeats them."""
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
-_ALLOWED: Final = (
-    "http:", "https:", "mailto:", "tel:", "ftp:", "ftps:", "sftp:", "xmpp:", "geo:", "doi:", "magnet:"
-)  # fmt: skip
 
 
 class Links:
@@ -59,7 +57,7 @@ class Links:
         if not written or written[0] == "#":
             return None
         scheme = _SCHEME.match(written)
-        if scheme and scheme[0].lower() not in _ALLOWED:
+        if scheme and scheme[0][:-1].lower() not in names().schemes:
             return None
         if not scheme:
             is_path = written[0] == "/" and written[1:2] != "/"
@@ -92,12 +90,6 @@ FORMULA: Final = re.compile(
     r' class="[^"]*\b(?:latex|tex|math|formula)\b| alt="(?:\$[^"$]+\$"|\\[(\[]|\\begin\{)'
 )
 MAY_BE_FORMULA: Final = re.compile(r'tex|math|formula| alt="[$\\]')
-_LAZY: Final = (
-    "data-src", "data-lazy-src", "data-original", "data-original-src", "data-lazy", "data-url", "data-image",
-    "data-hi-res-src", "data-full-src", "data-orig-file", "data-delayed-url", "data-actualsrc", "data-echo",
-    "data-img-src", "data-large-file", "data-runner-src", "data-canonical-src",
-)  # fmt: skip
-_LAZY_FIRST: Final = frozenset(_LAZY[:4])
 _SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset", "data-sizes-srcset")
 _PLACEHOLDER: Final = re.compile(
     r"(?<![^/_-])(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)(?:[._-]?\d+)*+\.(?:gif|png|svg|jpe?g)",
@@ -136,8 +128,8 @@ def image(page: "Structure", row: int) -> tuple[str, str] | None:
         written = ""
     around = s.parent.item(row)
     kind_around = s.kind.item(around)
-    if not written or not _LAZY_FIRST.isdisjoint(found):
-        stated_lazily = (unescape(found[name]) for name in _LAZY if name in found)
+    if not written or not found.keys().isdisjoint(names().lazy[:4]):
+        stated_lazily = (unescape(found[name]) for name in names().lazy if name in found)
         lazy = next((address for address in stated_lazily if address.strip()), "")
         lazy = lazy or next((best for name in _SETS if (best := _of_set(unescape(found.get(name, ""))))), "")
         if not lazy and kind_around == KIND["picture"]:
@@ -174,17 +166,6 @@ _LANGUAGE: Final = re.compile(
     r"([a-zA-Z][\w+#]*(?:-(?:lisp|c|session)\b)?)"
 )
 _STATED: Final = re.compile(r' (?:data-(?:code-|enlighter-)?)?lang(?:uage)?="([a-zA-Z][\w+#.-]*)"')
-_NO_LANGUAGE: Final = frozenset(
-    "code plaintext plain text none nohighlight txt auto block wrapper container box body toolbar content"
-    " table line lines numbers highlight highlighter rouge wrap example snippet view panel numberlines hljs"
-    " undefined default generic myst".split()
-)
-KNOWN: Final = frozenset(
-    "python py javascript js typescript ts java c cpp csharp cs go rust ruby php bash sh shell zsh console"
-    " html css scss json yaml yml xml sql kotlin swift scala perl r lua haskell elixir erlang clojure lean"
-    " dart toml ini diff makefile dockerfile powershell matlab julia groovy objectivec vim graphql jsx tsx"
-    " vue markdown".split()
-)
 
 
 def language(page: "Structure", row: int) -> str:
@@ -199,10 +180,10 @@ def language(page: "Structure", row: int) -> str:
         tag = page.tag(at)
         for found in (*_STATED.finditer(tag), *_LANGUAGE.finditer(tag)):
             name: str = found[1].lower()
-            if name not in _NO_LANGUAGE and (" lang=" not in found[0] or name in KNOWN):
+            if name not in names().no_languages and (" lang=" not in found[0] or name in names().languages):
                 return name
         if s.kind.item(at) != KIND["other"]:  # words of a highlighter's `span` are kinds of tokens
             for word in page.attribute(at, "class").lower().split():
-                if word in KNOWN and (word != "markdown" or s.kind.item(at) != KIND["block"]):
+                if word in names().languages and (word != "markdown" or s.kind.item(at) != KIND["block"]):
                     return word
     return ""

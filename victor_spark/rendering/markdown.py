@@ -5,8 +5,8 @@ from typing import Final
 
 from victor_spark.html.characters import properties
 from victor_spark.kernels import views
-from victor_spark.rendering.links import KNOWN
 from victor_spark.rendering.markdown_writer import Writer
+from victor_spark.rendering.names import names
 from victor_spark.rendering.num import N_A, N_END, N_OP
 from victor_spark.rendering.structure import OP, Structure
 
@@ -60,8 +60,8 @@ def _labels_of_code(page: Structure) -> list[int]:
             ops[listing - 1] == OP["close"]
             and ops[label] == OP["p"]
             and ends[label] - label < _SHORT
-            and page.values[values[listing]][0] in KNOWN
-            and page.words(label).lower().rstrip(":") in KNOWN
+            and page.values[values[listing]][0] in names().languages
+            and page.words(label).lower().rstrip(":") in names().languages
         ):
             found.append(label)
     return found

@@ -59,8 +59,8 @@ stands by itself.
 FRAME: Final = ("end", "op", "node", "outer", "saved", "level", "lazy")
 """The columns of the stack of open nodes: `end` in the html, the one around, what holds outside."""
 
-UP_TO_KEPT, UP_TO_SIZE, UP_TO_KEPT_SIZE, UP_TO_NEXT = UP_TO = range(4)
-"""Before each block: kept blocks, characters, kept characters; the next kept block."""
+UP_TO_SIZE, UP_TO_KEPT_SIZE, UP_TO_NEXT = UP_TO = range(3)
+"""Before each block: characters, kept characters; the next kept block."""
 LONGEST_LABEL: Final = 11
 """The most characters of a footnote's label, with the line breaks between its blocks."""
 MOST_UP: Final = 4

@@ -18,6 +18,7 @@ from victor_spark.blocks import Blocks, Bool, first_from
 from victor_spark.html.characters import properties
 from victor_spark.html.tags import BIT, GROUPS, has, inside, occurrences, tables
 from victor_spark.kernels import assemble, code_points, num, text_of, views
+from victor_spark.rendering.names import names
 from victor_spark.rendering.num import MOST_UP
 from victor_spark.rendering.walk import complete, has_word, in_lines
 from victor_spark.words import INVISIBLE
@@ -35,18 +36,6 @@ LONGEST_HIDDEN: Final = 80
 _LONGEST_SIGN: Final = 3
 _QUOTE: Final = re.compile(r"<(/?)q(?=[ >])")
 _LANGUAGE: Final = re.compile(r'(?i)(?:<!doctype[^>]*>)?<html[^<>]* lang="([a-z]+)(-(?:hant|tw|hk|mo)\b)?')
-_OTHER_QUOTES: Final = {
-    "„“‚‘": "bg cs de et is ka lt mk sk sl sq",
-    "„”«»": "hu pl ro",
-    "”“’‘": "ar ur",
-    "””’’": "fi he sv",
-    "«»„“": "be hy ru uk",
-    "«»‘’": "nb nn no",
-    "«»“”": "ca el es eu fr gl it pt rm",
-    "「」『』": "ja zh-",
-}
-_QUOTES: Final = {name: marks for marks, names in _OTHER_QUOTES.items() for name in names.split()}
-"""Quotation marks by the language of the page, those of inner quotations last; else those of English."""
 _CITE: Final = re.compile(r"<(/?)cite(?=[ >])[^>]*>([^\W_])?")
 NAMES_OF_READERS: Final = np.array([fnv1a("visuallyhidden"), fnv1a("reader")], dtype=np.uint32)
 """Hashes of words of class, of which a page has one if it has such elements for screen readers: the class has
@@ -199,7 +188,7 @@ def _quote(blocks: Blocks, kept: Bool, html: str, texts: dict[int, str]) -> None
     """Puts the quotation marks of `q` into the texts of its first and last kept blocks."""
     stated = _LANGUAGE.match(html)
     name = stated[1].lower() + "-" * bool(stated[2]) if stated else ""
-    marks = _QUOTES.get(name, "“”‘’")
+    marks = next((marks for marks, of in names().quotes.items() if name in of), "“”‘’")
     opened: list[int] = []
     (rows,) = kept.nonzero()
     before, after = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)

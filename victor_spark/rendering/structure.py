@@ -17,6 +17,7 @@ from victor_spark.kernels import code_points, views
 from victor_spark.kernels.assemble import is_wide
 from victor_spark.kernels.num import FIRST_WIDE
 from victor_spark.rendering import footnotes, formulas, links, num
+from victor_spark.rendering.names import names
 from victor_spark.rendering.num import KIND, N_END, N_OP, Elements
 from victor_spark.rendering.shown import NAMES_OF_READERS, assembled, not_seen
 from victor_spark.rendering.walk import Walk, has_word
@@ -26,6 +27,7 @@ MARK: Final = {name: 1 << bit for bit, name in enumerate(num.MARKS)}
 _TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void", "block")} | {
     "void": " ".join(sorted(VOID.difference(num.KINDS))),
     "block": "div section article main header footer nav aside address form center hgroup body html search",
+    "img": "img amp-img",
     "ul": "ul menu dir",
     "quote": "blockquote",
     "pre": "pre listing",
@@ -37,47 +39,24 @@ _TAGS: Final = {name: name for name in num.KINDS if name not in ("other", "void"
 }
 """Tags by their kind; all other tags have kind 0."""
 
-_WORDS: Final = {
-    "math": "katex,katex-display ,mathjax,mathjax_display ,mathjax_svg ,mathjax_chtml ,mwe-math-element ,"
-    "math ,math-inline ,math-block ,math-display ,math-tex ,math-node ,arithmatex ,ltx_math ,tex ,latex ,"
-    "mjpage ,latex-rendered ,inline-math ,display-math ,math-container ,mathml ,equation ,"
-    "ztext-math ,ltx_eqn_table ",
-    "callout": "admonition ,theme-admonition ,callout ,alert ,markdown-alert ,custom-block ,bs-callout ,"
-    "hint ,notice ,admonitionblock ,td-alert ,docs-callout ,message-box ,notecard ,starlight-aside ,"
-    "confluence-information-macro ,nextra-callout ,book-hint ,kg-callout-card ",
-    "title": "admonition-title ,alert-heading ,alert-title ,callout-title ,custom-block-title ,"
-    "markdown-alert-title ,admonition-heading ,admonitionheading,admonitiontitle,callout-heading ,"
-    "hint-title ,notice-title ,callout-header ,message-header ,starlight-aside__title ",
-    "code": "highlighttable ,rouge-table ,syntaxhighlighter ,crayon-syntax ,dp-highlighter ,cm-content ,"
-    "codemirror-code ,codeblock ,code-block ,code_block ,codehilitetable ,js-file-line-container ,lntable ,"
-    "hljs-ln ,programlisting ,sourcecode ,source-code ,prettyprint ,fragment ",
-    "block": "block ,code-block ,hljs ",
-    "anchor": "headerlink ,header-anchor ,hash-link ,anchorjs-link ,heading-anchor ,"
-    "heading-link ,anchor-link ,anchor ,permalink ,header-link ,zola-anchor ,section-link ,top-link ",
-    "hidden": "tooltiptext ,mw-editsection ,mw-cite-backlink ,jp-inputprompt ,jp-outputprompt ,"
-    "input_prompt ,output_prompt ,line-numbers-wrapper ,viewcode-link ,twoslash-popup-container ",
-    "picture": "image,figure,wp-caption ,photo,captioned,caption,picture,imagebox,thumbinner ,thumb ",
-    "notes": "footnotes,endnotes,references ,footnote-list ,footnotes-list ",
-    "side": "rightside ,hideme ,margin-toggle ",  # links of rustdoc and Tufte; blocks so named are columns
-    "notice": "note ,tip ,important ,warning ,caution ,danger ",
-    "hover": "hover-info ",  # hidden in code, as of Lean; shops name what is shown so
-}
-"""Marks by words of class, role and id; a word with a space after it must be the whole name."""
-
 _ROLES: Final = {
     "row": "tr", "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th", "table": "table",
-    "grid": "table", "heading": "h2", "listitem": "li",
+    "grid": "table", "heading": "h2", "listitem": "li", "checkbox": "input",
 }  # fmt: skip
 """The kinds of elements without a tag of their own by ARIA's role."""
 _WORD: Final = ' class="MsoListParagraph'
 _WITHOUT_KIND: Final = ("<div ", "<span ", "<section ", "<p ")
 _NAMES_OF_ROLES, _NAMES_OF_ASIDES, _NAMES_OF_HOVERS = (
     np.array([fnv1a(word) for word in words.split()], dtype=np.uint32)
-    for words in ("columnheader rowgroup gridcell heading listitem", "footnote sidenote marginnote", "hover")
+    for words in (
+        "columnheader rowgroup gridcell heading listitem checkbox",
+        "footnote sidenote marginnote",
+        "hover",
+    )
 )
 """Hashes of words of class and role, of which a page with such elements has one."""
 _NAMES_OF_TABLES: Final = _NAMES_OF_ROLES[:3]
-NAMES_OF_TEXT: Final = np.concatenate([_NAMES_OF_ROLES, NAMES_OF_READERS])
+NAMES_OF_TEXT: Final = np.concatenate([_NAMES_OF_ROLES[:-1], NAMES_OF_READERS])
 """Those that plain text depends on."""
 _NOTE_MARK: Final = re.compile(r"(?:[*†‡§¶]+|[\[(]?(\w+)[.)\]]+)(?!\w)\s*")
 _NOT_IN_ITEMS: Final = np.isin(num.KINDS, "h1 h2 h3 h4 h5 h6 img table".split())
@@ -90,14 +69,6 @@ _DIV_OF_LINE: Final = re.compile(r'<div class="line">([^<]*(?:<(?!/?div)[^<]*)*)
 """A line of code of Doxygen."""
 _HOLDS_BLOCKS: Final = re.compile(r"<(?!/?(?:span|a|b|i|em|strong|br|code|mark)[ >])")
 MOST_TABLES: Final = 3_000
-_CALLOUTS: Final = {
-    "NOTE": "note info information abstract question primary",
-    "TIP": "tip hint success check",
-    "IMPORTANT": "important",
-    "WARNING": "warning warn attention",
-    "CAUTION": "caution danger error failure bug",
-}
-_CALLOUT_OF: Final = {word: name for name, words in _CALLOUTS.items() for word in words.split()}
 
 
 def has_tables(blocks: Blocks, kept: Bool) -> bool:
@@ -222,10 +193,10 @@ class Structure:
 
     def leave_out(self, *, links: bool, images: bool, emphasis: bool) -> None:
         """Leaves out links (not their text), images or emphasis, as requested."""
-        for names, wanted in (("link", links), ("image", images), ("strong em strike", emphasis)):
+        for ops_of, wanted in (("link", links), ("image", images), ("strong em strike", emphasis)):
             if not wanted:
                 ops = self.nodes[N_OP]
-                ops[np.isin(ops, [OP[name] for name in names.split()])] = OP["root"]
+                ops[np.isin(ops, [OP[name] for name in ops_of.split()])] = OP["root"]
 
     def words(self, node: int) -> str:
         """The text of a node, white space as one space."""
@@ -288,12 +259,14 @@ class Structure:
         """GitHub's name for the kind of a notice; -1: only a class says that it is one, and no title."""
         stated = f"{self.attribute(row, 'data-callout')} {self.attribute(row, 'class')}"
         words = re.findall(r"[a-z]+", stated.lower())
-        known = [word for word in words if word in _CALLOUT_OF]
+        kinds = names().callouts
+        known = [kind for word in words for kind in kinds if word in kinds[kind]]
         is_sure = self.marks(row) & MARK["callout"] or self.s.kind.item(row) == KIND["details"]
-        if not is_sure and self.block_text(self.s.first.item(row)).strip(" :").lower() not in known:
+        title = self.block_text(self.s.first.item(row)).strip(" :").lower()
+        if not is_sure and not (title in words and any(title in kind for kind in kinds.values())):
             return -1
         vague = "hint" in words or "information" in words  # names of all notices, on some sites
-        return self._add(_CALLOUT_OF[known[-vague]] if known else "NOTE")
+        return self._add(known[-vague] if known else "NOTE")
 
     def is_anchor(self, row: int, begins: bool) -> bool:
         """Whether an element in a heading is a sign, or a link or button that doesn't begin the heading."""
@@ -367,7 +340,9 @@ class Structure:
         before = first  # the language may stand in the tool bar above
         while not language and before and self.blocks.left_out[before - 1]:
             before -= 1
-        stated = [name for b in range(before, first) if (name := self.block_text(b).lower()) in links.KNOWN]
+        stated = [
+            name for b in range(before, first) if (name := self.block_text(b).lower()) in names().languages
+        ]
         language = stated[0] if len(stated) == 1 else language  # several are those of tabs
         return self._add((language, text)) if text else -1
 
@@ -414,7 +389,7 @@ class Structure:
         begin = int(s.first[next(is_code, row)])
         is_above = first < begin < last and self.blocks.paragraph[begin - 1] != self.blocks.paragraph[begin]
         above = (self.block_text(b) for b in range(first, min(begin, first + 3)) if self.kept[b])
-        if is_above and (name := " ".join(above).lower()) in links.KNOWN:
+        if is_above and (name := " ".join(above).lower()) in names().languages:
             first, language = begin, language or name  # a tool bar in the same element names the language
         return self.code(first, last, language)
 
@@ -468,7 +443,7 @@ def _tables() -> tuple[UInt32, Int32, UInt32, Int32]:
     """Hashes of tags with their kinds, and hashes of words with their marks."""
     kinds = {tag: KIND[name] for name, tags in _TAGS.items() for tag in tags.split()}
     marks: dict[str, int] = {}
-    for mark, names in _WORDS.items():
-        for name in names.split(","):
+    for mark, words in names().marks.items():
+        for name in words:
             marks[name] = marks.get(name, 0) | MARK[mark]
     return *hashed(kinds, 512), *hashed(marks, 1024)

@@ -73,7 +73,7 @@ class Walk:
     gap_ends: at.Ints
     left_out: at.Bytes
     kept: cython.uchar[::1]
-    sums: cython.int[:, ::1]  # before each block: kept blocks, characters, kept characters; next kept block
+    sums: cython.int[:, ::1]  # before each block: characters, kept characters; next kept block
     kind: cython.int[::1]  # the columns of elements, from here to `stack`
     known_marks: cython.int[::1]
     begin: cython.int[::1]
@@ -110,6 +110,8 @@ class Walk:
     text_from: cython.int  # where the text of a footnote or list item begins, after its mark
     not_math: cython.int  # the end of the elements that looked like formulas and were none
     n_not_math: cython.int  # the number of nested ones
+    listings: cython.int  # the first block of dropped listings that follow each other, and the one after them
+    listings_end: cython.int
     examined: cython.int  # the end of the last element between kept text that looked like a formula
     heading: cython.int  # the row of the last heading
     asides: list[int]  # rows of footnotes inside lines
@@ -130,7 +132,7 @@ class Walk:
         self.last = -2
         self.in_heading = self.is_bare = False
         self.level = self.serial = self.line_end = self.text_from = 0
-        self.not_math = self.n_not_math = self.examined = self.heading = 0
+        self.not_math = self.n_not_math = self.examined = self.heading = self.listings = self.listings_end = 0
         self.asides = []
 
     def _set_columns(self, elements: Any) -> cython.void:
@@ -198,7 +200,8 @@ class Walk:
             self.first[row] = cython.cast(cython.int, block)
             self.last_of[row] = cython.cast(cython.int, block)
             self.flags[row] = 0
-            if kind == at.KIND_OTHER or kind > at.KIND_INPUT:
+            is_amp: cython.bint = kind == at.KIND_IMG and html[begin + 1] == ord("a")
+            if kind == at.KIND_OTHER or kind > at.KIND_INPUT or is_amp:
                 self.stack[depth] = cython.cast(cython.int, row)
                 depth += 1
             row += 1
@@ -365,10 +368,11 @@ class Walk:
             if self.kind[row] != at.KIND_TABLE:
                 continue
             size, shown = self.size(row), self._kept_size(row)
-            between = whole and shown == 0 and self._stands_between(row)
-            if shown == size or not (shown or between) or not self.page.is_data(row):
+            between = whole and (shown == 0 or shown < size <= _LONGEST_ITEM) and self._stands_between(row)
+            is_code = whole and self._begins_with_code(row)
+            if shown == size or not (shown or between) or not (is_code or self.page.is_data(row)):
                 continue
-            if between or (whole and shown >= _TABLE_RATIO * size):
+            if between or is_code or (whole and shown >= _TABLE_RATIO * size):
                 self.keep(row)
                 continue
             n_cells = self._count(row, at.KIND_TD, at.KIND_TH)
@@ -384,11 +388,9 @@ class Walk:
 
     def count(self) -> cython.void:
         """Fills `sums` from `kept`, without the blocks left out."""
-        n_kept: cython.int = 0
         size: cython.int = 0
         kept_size: cython.int = 0
         for b in range(self.n_blocks + 1):
-            self.sums[at.UP_TO_KEPT, b] = n_kept
             self.sums[at.UP_TO_SIZE, b] = size
             self.sums[at.UP_TO_KEPT_SIZE, b] = kept_size
             if b < self.n_blocks:
@@ -396,7 +398,6 @@ class Walk:
                     self.kept[b + 1] = 0
                 length = self.text_end[b] - self.text_start[b]
                 size += length
-                n_kept += self.kept[b + 1]
                 kept_size += length * self.kept[b + 1]
         follows: cython.int = cython.cast(cython.int, self.n_blocks)
         self.sums[at.UP_TO_NEXT, self.n_blocks] = follows
@@ -415,29 +416,39 @@ class Walk:
         before = self.sums[at.UP_TO_KEPT_SIZE, self.first[row]]
         return self.sums[at.UP_TO_KEPT_SIZE, self.last_of[row]] - before
 
-    @cython.cfunc
-    def _has_kept(self, row: Py_ssize_t) -> cython.bint:
-        return self.sums[at.UP_TO_KEPT, self.last_of[row]] > self.sums[at.UP_TO_KEPT, self.first[row]]
-
     def _stands_between(self, row: Py_ssize_t) -> cython.bint:
         """Whether kept text or a heading precedes an element, and kept text or a mostly kept end follows."""
-        around, b, size = self._up(self.parent[row], self.size(row)), self.last_of[row], self.size(row)
-        if self.kind[row] == at.KIND_PRE and around > 0 and b == self.last_of[around]:
-            bar = self.white_space[self.first[around]] != at.WHITE_CODE and not self._has_kept(around)
-            if bar and self.size(around) <= size + _LONGEST_TOOL_BAR:
-                row, size = around, self.size(around)
-                around = self._up(self.parent[row], size)
-        a = self.first[row]
+        is_pre: cython.bint = self.kind[row] == at.KIND_PRE
+        most = self.size(row) + _LONGEST_TOOL_BAR
+        around = self._up(self.parent[row], self.size(row))
+        while is_pre and around > 0 and self.size(around) <= most and not self._kept_size(around):
+            row = around
+            around = self._up(self.parent[row], self.size(row))
+        a, b = self.first[row], self._after_listings(self.last_of[row])
         if around < 0 or a == self.first[around]:
             return False
-        if self._kept_size(around) < _HALF_RATIO * (self.size(around) - size):
-            return False
-        ends = b == self.last_of[around] and self.parent[around] > 0  # not the body
+        others = self.size(around) - self.size(row)
+        kept_others = self._kept_size(around) - self._kept_size(row)
+        is_last: cython.bint = b == self.last_of[row] or kept_others >= _ENDS_RATIO * others
+        ends = is_last and b == self.last_of[around] and self.parent[around] > 0  # not the body
         before = row - 1
         while before > max(around, row - _CLIMB) and not self._is_heading(before):
             before -= 1
         follows = self.kept[a] or (before > around and self._is_heading(before) and self.last_of[before] == a)
-        return follows and (self.kept[b + 1] or ends)
+        return follows and (self.kept[b + 1] or ends) and kept_others >= _HALF_RATIO * others
+
+    def _after_listings(self, b: cython.int) -> cython.int:
+        """The block after the dropped listings, with their tool bars, that begin at block `b`."""
+        if self.listings <= b < self.listings_end:
+            return self.listings_end
+        self.listings = self.listings_end = b
+        bar: cython.int = 0
+        while b < self.n_blocks and not self.kept[b + 1] and bar <= _LONGEST_TOOL_BAR:
+            bar += self.text_end[b] - self.text_start[b]
+            b += 1
+            if self.left_out[b - 1] or self.listing[b - 1]:
+                bar, self.listings_end = 0, b
+        return self.listings_end
 
     @cython.cfunc
     def _is_heading(self, row: Py_ssize_t) -> cython.bint:
@@ -446,7 +457,7 @@ class Walk:
     def _introduces(self, row: Py_ssize_t) -> cython.bint:
         """Whether a paragraph that is not kept ends with a colon, before a kept list, table or listing."""
         b, after = self.last_of[row], self.after(row)
-        if not self.size(row) or self._has_kept(row):
+        if not self.size(row) or self._kept_size(row):
             return False
         last: cython.uint = self.points[self.text_end[b - 1] - 1]
         if last != ord(":") and last != ord("\uff1a"):
@@ -471,7 +482,7 @@ class Walk:
         or summary beside kept text of the same element.
         """
         a, b = self.first[row], self.last_of[row]
-        if a == b or b >= self.n_blocks or (self.sums[at.UP_TO_KEPT, b] > self.sums[at.UP_TO_KEPT, a]):
+        if a == b or b >= self.n_blocks or self._kept_size(row):
             return
         kind = self.kind[row]
         begins: cython.bint = a == 0 or self.kept[a] != 0
@@ -505,6 +516,8 @@ class Walk:
             is_dropped and self.kind[around] == at.KIND_A and self.page.leads_to_image(around)
         )
         outer = self._up(around, size) if apart else around
+        if apart and self.kind[outer] == at.KIND_FIGURE:  # of a gallery
+            outer = self._up(outer, self.size(outer))
         beside: cython.bint = self.kept[first] or self.kept[first + 1]
         if apart:
             beside = beside or self.kept[self.first[around]] or self.kept[self.last_of[around] + 1]
@@ -527,7 +540,7 @@ class Walk:
         any_: cython.bint = False
         for row in range(self.n_elements):
             kind = self.kind[row]
-            if (kind == at.KIND_A or kind == at.KIND_SUP or kind == at.KIND_STRONG) and self._has_kept(row):
+            if (kind == at.KIND_A or kind == at.KIND_SUP or kind == at.KIND_STRONG) and self._kept_size(row):
                 start = self.text_start[self.first[row]]
                 size = self.text_end[self.last_of[row] - 1] - start
                 c = self.points[start] | at.SMALL
@@ -624,13 +637,13 @@ class Walk:
         if self.flags[row]:
             return True
         first = self.first[row]
-        if self._has_kept(row):
+        if self._kept_size(row):
             if kind == at.KIND_OTHER or kind == at.KIND_P or kind == at.KIND_BLOCK:
                 return (self.marks(row) & ~_NOT_VISITED) != 0
             return kind != at.KIND_THEAD and kind != at.KIND_PICTURE and kind != at.KIND_NOSCRIPT
         if kind == at.KIND_TD or kind == at.KIND_TH:  # empty ones, too
             around = self.parent[row]
-            return around >= 0 and (self._has_kept(around) or self.flags[around] != 0)
+            return around >= 0 and (self._kept_size(around) or self.flags[around] != 0)
         if first != self.last_of[row] or not (self.kept[first] or self.kept[first + 1]):
             return False
         if kind == at.KIND_HR:
@@ -953,7 +966,8 @@ class Walk:
                 begin = self.begin[i]
                 if begin < self.stop[row] and begin < self.inner[row] + _LONGEST_BEFORE_BOX:
                     tag = self.tag(i)
-                    state = 0 if 'type="checkbox"' not in tag else 2 if " checked" in tag else 1
+                    is_checked = " checked" in tag or 'aria-checked="true"' in tag
+                    state = 0 if '="checkbox"' not in tag else 2 if is_checked else 1
                 break
         is_bare = self.inner[row] - self.begin[row] <= _LONGEST_BARE_TAG
         number: cython.int = -1 if is_bare else self.page.number(row, "value", -1)
@@ -991,10 +1005,7 @@ class Walk:
         for i in range(self.depth - 1, self.depth - 4, -1):
             if i >= 0 and (self.frames[at.F_OP, i] == at.TABLE or self.frames[at.F_OP, i] == at.CELL):
                 return
-        b = self.first[row]
-        while b < self.last_of[row] and self.left_out[b]:
-            b += 1
-        if b < self.last_of[row] and self.listing[b] > 0:
+        if self._begins_with_code(row):
             value = self.page.table_of_code(row)
             if value is not None:
                 self._add_code(value)
@@ -1002,6 +1013,13 @@ class Walk:
                 return
         if self.page.is_data(row):
             self._open(at.TABLE, 0, 0, row)
+
+    def _begins_with_code(self, row: Py_ssize_t) -> cython.bint:
+        """Whether the first text of a table, apart from numbers of lines, is in a listing."""
+        b = self.first[row]
+        while b < self.last_of[row] and self.left_out[b]:
+            b += 1
+        return b < self.last_of[row] and self.listing[b] > 0 and self.white_space[b] == at.WHITE_CODE
 
     def _add_inline(self, row: Py_ssize_t) -> cython.void:
         first, last = self.first[row], self.last_of[row]
@@ -1020,22 +1038,22 @@ class Walk:
             if value < 0:
                 return
         one = self.sums[at.UP_TO_NEXT, first]
+        other = last - 1
+        while other > one and not self.kept[other + 1]:
+            other -= 1
+        has_blocks: cython.bint = one < other and self.paragraph[one] != self.paragraph[other]
+        if kind == at.KIND_A and not has_blocks and (self.line < 0 or not self.in_heading):
+            has_blocks = self._count(row, at.KIND_H1, at.KIND_BLOCK) > 0
+            has_blocks |= self._count(row, at.KIND_FIGURE, at.KIND_FIGCAPTION) > 0
+        if has_blocks and (self.line < 0 or not self.in_heading):
+            if kind == at.KIND_A and self.depth < _MAX_FRAMES:
+                self._end_line()
+                self._push(self.stop[row], at.ROOT, 0, self.link)
+                self.link = value
+            return
         if one >= last:  # images alone
             self._begin_without_text(row)
         else:
-            other = last - 1
-            while not self.kept[other + 1]:
-                other -= 1
-            has_blocks: cython.bint = self.paragraph[one] != self.paragraph[other]
-            if kind == at.KIND_A and not has_blocks and (self.line < 0 or not self.in_heading):
-                has_blocks = self._count(row, at.KIND_H1, at.KIND_BLOCK) > 0
-                has_blocks |= self._count(row, at.KIND_FIGURE, at.KIND_FIGCAPTION) > 0
-            if has_blocks and (self.line < 0 or not self.in_heading):
-                if kind == at.KIND_A and self.depth < _MAX_FRAMES:
-                    self._end_line()
-                    self._push(self.stop[row], at.ROOT, 0, self.link)
-                    self.link = value
-                return
             self._before(one)
         if self.depth < _MAX_FRAMES:
             self._push(self.stop[row], at.LINK, 0, self.serial)

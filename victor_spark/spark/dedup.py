@@ -29,7 +29,6 @@ from victor_spark.spark.files import check_outside, new_folder, output_errors, r
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job, small_batches
 from victor_spark.spark.status import complete_run
-from victor_spark.spark.waves import literal
 from victor_spark.words import words
 
 _KEY: Final = ("warc_filename", "warc_record_offset")
@@ -63,12 +62,11 @@ def run(request: DedupRequest) -> dict[str, int]:
 
 def _run_on_spark(request: DedupRequest, spark: SparkSession) -> dict[str, int]:
     with output_errors(request.location):
-        files = complete_run(request.location, spark)
+        files, pages = complete_run(request.location, spark)
         version = (ledger.stored(files, ledger.CONFIG) or {}).get("schema_version")
         if version != (ours := tables.PAGES_VERSION):
             line = f"pages have schema version {version}, not {ours}; clean them again"
             raise OutputError(f"{request.location}: {line}")
-        pages = spark.read.parquet(literal(f"{files.location}/{ledger.PAGES}"))
         if request.target:
             check_outside(request.target, request.location)
         folder = new_folder(request.target, spark) if request.target else nullcontext(("", ""))
@@ -101,7 +99,8 @@ def _written(frame: DataFrame, location: str, **counts: str) -> tuple[DataFrame,
     seen, counts = Observation(), counts or {"n": "count(1)"}
     sums = [sf.expr(count).alias(name) for name, count in counts.items()]
     frame.observe(seen, *sums).write.mode("overwrite").option("compression", "zstd").parquet(location)
-    stored = frame.sparkSession.read.schema(frame.schema).parquet(literal(location))  # not inferred by a job
+    reader = frame.sparkSession.read.schema(frame.schema)  # a schema that a job need not infer
+    stored = reader.parquet(ledger.literal(location))
     found: list[dict[str, int]] = []  # stays empty if Spark's queue of events overflows
     waiting = Thread(target=lambda: found.append(seen.get), daemon=True)
     waiting.start()

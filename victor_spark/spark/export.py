@@ -23,6 +23,7 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
@@ -81,6 +82,9 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
 
     def commit(sizes: Mapping[str, int], n_pages: int) -> None:
         last = {_CARD: card(export, n_pages).encode()} if request.to == "parquet" else {}
+        if last and not sizes:  # readers need a schema, also of no pages in folders by a column
+            pq.write_table(export.schema.empty_table(), content := pa.BufferOutputStream())
+            last["part-00000.parquet"] = content.getvalue().to_pybytes()
         if not is_local(destination):
             for name in sizes:
                 files.move(f"{draft}/{name}", name)
@@ -236,10 +240,10 @@ def run(request: ExportRequest) -> None:
 
 def _run_on_spark(request: ExportRequest, spark: SparkSession) -> None:
     with output_errors(request.output):
-        files = complete_run(request.output, spark)
+        files, pages = complete_run(request.output, spark)
         finished = files.read(ledger.RUN) or b""
         with ledger.claimed(files), _errors_of_where(request.where):
-            schema, pages = _pages(spark, files, request)
+            schema, pages = _pages(pages, files, request)
             identity = hashlib.sha256(finished).hexdigest()[:32]
             with output_errors(request.destination):
                 _export(Export(identity, schema, request, json.loads(finished)), pages)
@@ -257,14 +261,14 @@ def _errors_of_where(condition: str | None) -> Iterator[None]:
         raise
 
 
-def _pages(spark: SparkSession, files: Files, request: ExportRequest) -> tuple[pa.Schema, DataFrame]:
+def _pages(pages: DataFrame, files: Files, request: ExportRequest) -> tuple[pa.Schema, DataFrame]:
     """The columns that the run has, and its pages that are ok and meet the conditions."""
-    location = waves.literal(f"{files.location}/{ledger.PAGES}")
-    names, known = spark.read.parquet(location).columns, tables.pages(*tables.ON_REQUEST)
+    location = ledger.literal(f"{files.location}/{ledger.PAGES}")
+    names, known = pages.columns, tables.pages(*tables.ON_REQUEST)
     schema = pa.schema([field for field in known if field.name in names], known.metadata)
     if unknown := [name for name in request.partition_by if name not in (*names, _DAY.name)]:
         raise UsageError(f"--partition-by {unknown[0]}: {request.output} has no such column")
-    pages = spark.read.schema(tables.ddl(schema)).parquet(location).where("status = 'ok'")
+    pages = pages.sparkSession.read.schema(tables.ddl(schema)).parquet(location).where("status = 'ok'")
     if _DAY.name in request.partition_by:
         schema, pages = schema.append(_DAY), pages.withColumn(_DAY.name, sf.to_date("fetch_time"))
     logging.disable()  # PySpark would log what is raised below
@@ -293,6 +297,6 @@ def _export(export: Export, pages: DataFrame) -> None:
             sizes, counts = written(pages.mapInArrow(partial(write_partition, target=target), REPORT_DDL))
         sink.commit(sizes, counts.n_rows)
     except BaseException:
-        files_at(sink.location).remove("")  # no reader has seen them
+        files_at(sink.location.removeprefix("file://")).remove("")  # no reader has seen them
         raise
     log(f"{many(counts.n_rows, 'page')} in {many(len(sizes), 'file')} exported to {request.destination}")

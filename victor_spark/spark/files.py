@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Final, TypeAlias, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from py4j.protocol import Py4JJavaError
@@ -25,7 +25,7 @@ from victor_spark.errors import InputError, OutputError, SpaceError
 from victor_spark.resources import draft_name, replaced
 from victor_spark.spark.lock import Lock
 from victor_spark.spark.session import session
-from victor_spark.warc import remote_files
+from victor_spark.warc import remote_files, storage
 
 _REMOVAL_TRIES: Final = 20
 _REMOVAL_SECONDS: Final = 0.2
@@ -42,7 +42,7 @@ def is_local(location: str) -> bool:
 
 
 def address(files: "Files") -> str:
-    """The output as users write it, and tasks read it."""
+    """The output as users write it, and tasks and `open_files` read it; `location` is for Spark."""
     return files.location.removeprefix("file://")
 
 
@@ -68,14 +68,13 @@ class LocalFiles:
     """An output directory on this machine; the methods of the other classes do the same."""
 
     def __init__(self, location: str) -> None:
-        path = unquote(urlsplit(location).path) if location.startswith("file:/") else location
-        self._root = Path(path).absolute()
+        self._root = Path(storage.local(location)).absolute()
         self.location = f"file://{self._root}"
         self.lock = Lock(self, self._root)
 
     def is_file(self) -> bool:
-        """Whether the output is a file."""
-        return self._root.exists() and not self._root.is_dir()
+        """Whether the output is a file, or a link to nothing."""
+        return os.path.lexists(self._root) and not self._root.is_dir()
 
     def names(self, name: str = "") -> list[str] | None:
         """The names in a directory; None if there is no such directory."""
@@ -333,7 +332,7 @@ def open_files(location: str, spark: SparkSession) -> Files:
 
 def parent(location: str, spark: SparkSession) -> tuple[Files, str, bool]:
     """The folder of an output, its name there, and whether it exists; OutputError without such a folder."""
-    folder, slash, name = location.rpartition("/")
+    folder, slash, name = storage.local(location).rpartition("/")
     files = open_files(folder or slash or ".", spark)
     if (names := files.names()) is None:
         raise OutputError(f"{location}: can't write there: no folder {folder or slash}")

@@ -24,7 +24,7 @@ from victor_spark.request import CleanRequest
 from victor_spark.spark import plan, report
 from victor_spark.spark.files import Files, address, output_errors
 from victor_spark.spark.plan import Plan
-from victor_spark.spark.run_record import Counts, Entry
+from victor_spark.spark.run_record import Counts, Entry, total
 from victor_spark.warc import storage
 
 PAGES: Final = "pages"
@@ -41,8 +41,11 @@ FIRST_PASS: Final = "_run/first_pass"
 DUPLICATES: Final = "_run/duplicates.json"
 DEDUP: Final = "_run/dedup"
 
+_MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""Errors of code that reads a file of _run/ whose values have other types than a run writes."""
+
 _N_READERS: Final = 16
-_N_DIFFERENCES_SHOWN: Final = 3
+_N_SHOWN: Final = 3
 
 _GROUPS: Final = [one.default for one in fields(CleanRequest) if is_dataclass(one.default)]
 _OPTIONS: Final = {one.name: one.metadata["flag"].split()[0] for group in _GROUPS for one in fields(group)}
@@ -55,7 +58,7 @@ def check(files: Files) -> None:
     """Raises OutputError unless a run may write here; leaves nothing behind."""
     out, names = address(files), files.names()
     if files.is_file():
-        raise OutputError(f"{out}: is a file; --output is a directory")
+        raise OutputError(f"{out}: is a file or a broken link; --output is a directory")
     if names and set(names) - {"_run"} and files.read(CONFIG) is None:
         raise OutputError(f"{out}: holds other files ({names[0]}); choose a new or empty directory")
     with output_errors(files.location):
@@ -98,13 +101,11 @@ def _begun(files: Files, config: Config, first_pass: str = "") -> bool:
     found = stored(files, CONFIG) or (stored(files, first_pass) if first_pass else None)
     if found is None:
         return False
-    with _undamaged(files):
+    with undamaged(files):
         differences = list(_differences(found, config))
     if differences:
-        shown = ", ".join(differences[:_N_DIFFERENCES_SHOWN])
-        n_more = len(differences) - _N_DIFFERENCES_SHOWN
-        more = f" and {n_more} more" if n_more > 0 else ""
-        line = f"{address(files)} was written {shown}{more}"
+        shown, n_more = ", ".join(differences[:_N_SHOWN]), len(differences[_N_SHOWN:])
+        line = f"{address(files)} was written {shown}{f' and {n_more} more' if n_more else ''}"
         raise OutputError(f"{line}: repeat its options or choose another --output")
     return True
 
@@ -173,33 +174,29 @@ def stored_plan(files: Files) -> Plan:
     cut = stored(files, PLAN)
     if cut is None or files.read(CONFIG) is None:
         raise OutputError(f"{address(files)}: holds no run of victor clean")
-    with _undamaged(files):
+    with undamaged(files):
         sizes = {name: int(cut[name]) for name in ("split_bytes", "wave_bytes")}
-    return plan.plan(_stored_shards(files), n_cores=1, **sizes)
+        return plan.plan(_stored_shards(files), n_cores=1, **sizes)
 
 
 def _stored_shards(files: Files, name: str = MANIFEST) -> pa.Table:
-    content = files.read(name) or b""
-    with _undamaged(files):
-        return plan.from_bytes(content)
+    with undamaged(files):
+        return plan.from_bytes(files.read(name) or b"")
 
 
 def stored(files: Files, name: str) -> dict[str, Any] | None:
     """A JSON file of _run/, or None; OutputError if it is damaged."""
-    content = files.read(name)
-    if content is None:
-        return None
-    with _undamaged(files):
-        return dict(json.loads(content))
+    with undamaged(files, name):
+        return None if (content := files.read(name)) is None else dict(json.loads(content))
 
 
 @contextmanager
-def _undamaged(files: Files) -> Iterator[None]:
+def undamaged(files: Files, name: str = "_run/") -> Iterator[None]:
     """OutputError if a file of _run/ doesn't hold what a run writes there."""
     try:
         yield
-    except (AttributeError, KeyError, OSError, TypeError, ValueError, pa.ArrowException) as error:
-        raise OutputError(f"{address(files)}: _run/ is damaged; choose another --output") from error
+    except _MALFORMED as error:
+        raise OutputError(f"{address(files)}: {name} is damaged; choose another --output") from error
 
 
 def stop(files: Files, run: Mapping[str, Any], why: str) -> None:
@@ -223,6 +220,11 @@ def finish(files: Files, run: Mapping[str, Any]) -> None:
             files.write(RUN, dumped(run))  # its hash names the run in tables that it was exported to
 
 
+def literal(path: str) -> str:
+    """A path with its glob characters escaped, because Spark's readers expand patterns."""
+    return "".join(f"\\{character}" if character in "[]{}*?\\" else character for character in path)
+
+
 def dumped(value: Mapping[str, Any]) -> bytes:
     """A JSON file of _run/."""
     return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
@@ -235,10 +237,11 @@ def entries(files: Files) -> Iterator[Entry]:
         for first in range(0, len(names), _N_READERS):
             some = names[first : first + _N_READERS]
             for content in pool.map(lambda name: files.read(f"{LEDGER}/{name}"), some):
-                with suppress(ValueError, TypeError, KeyError):
+                with suppress(*_MALFORMED):
                     found = json.loads(content or b"")
-                    found |= {"files": dict(found["files"]), "counts": Counts(**found["counts"])}
-                    yield Entry(**found)
+                    found |= {name: int(found[name]) for name in ("wave", "n_splits", "n_bytes")}
+                    counts = total([Counts(**found["counts"])])
+                    yield Entry(**found | {"files": dict(found["files"]), "counts": counts})
 
 
 def enter(files: Files, entry: Entry) -> None:
@@ -255,7 +258,8 @@ def note_failure(files: Files, wave: int, reason: str) -> None:
 def failures(files: Files) -> dict[int, str]:
     """Why waves failed that are not done yet."""
     found = (stored(files, f"{FAILURES}/{name}") for name in files.names(FAILURES) or [] if name[0] != ".")
-    return {failure["wave"]: failure["reason"] for failure in found if failure}
+    with undamaged(files):
+        return {failure["wave"]: failure["reason"] for failure in found if failure}
 
 
 def staged(run_id: str, wave: int) -> str:

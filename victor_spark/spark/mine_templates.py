@@ -222,10 +222,9 @@ def run(request: MiningRequest) -> None:
     if request.update is not None:
         known = SiteTemplates(storage.absolute(request.update))
         old = known.files
-        for option, theirs, ours in (
-            ("view", known.view if len(old) else request.mining.view, request.mining.view),
-            ("group-by", old.grouping, request.grouping),
-        ):
+        view = known.view if len(old) else request.mining.view
+        wanted = {"view": (view, request.mining.view), "group-by": (old.grouping, request.grouping)}
+        for option, (theirs, ours) in wanted.items():
             if theirs != ours:
                 line = f"{request.update} was mined with --{option} {theirs}, not {ours}"
                 raise UsageError(f"{line}: choose the same, or leave out --update")

@@ -29,7 +29,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from victor_spark import tables
 from victor_spark.blocks import Int64
-from victor_spark.errors import InputError
+from victor_spark.errors import InputError, one_line
 from victor_spark.logs import log, many
 from victor_spark.request import CleanRequest
 from victor_spark.warc import inputs, storage
@@ -131,7 +131,10 @@ def to_bytes(table: pa.Table) -> bytes:
 def from_bytes(content: bytes) -> pa.Table:
     """The shards of a Parquet file; ValueError when it isn't one."""
     # No threads of Arrow, which would hold Python's objects for some moments after the answer is there.
-    return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False).cast(SHARDS)
+    try:
+        return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False).cast(SHARDS)
+    except (OSError, pa.ArrowException) as error:
+        raise ValueError(one_line(error)) from error
 
 
 def summary(table: pa.Table) -> dict[str, Any]:

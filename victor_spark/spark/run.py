@@ -78,7 +78,9 @@ def _finished(files: Files, this: Run) -> dict[str, Any] | None:
     request, first = this.request, f"{ledger.FIRST_PASS}/{ledger.MANIFEST}"
     stored_in = first if request.sites.by_site else ledger.MANIFEST
     found = ledger.finished_run(files, this.config, this.shards, stored_in)
-    if found:
+    with ledger.undamaged(files):
+        if found is None:
+            return None
         _tidy(files, request)
         log(f"already done on {found['finished_at']}: nothing to do")
         if request.sites.keep_blocks and not files.names(f"{ledger.FIRST_PASS}/{ledger.PAGES}"):
@@ -91,7 +93,7 @@ def _finished(files: Files, this: Run) -> dict[str, Any] | None:
 
 def _by_site(spark: SparkSession, files: Files, this: Run) -> dict[str, Any]:
     """Both passes: scores the pages, adds up the evidence of each site, decides."""
-    request, folder = this.request, f"{files.location}/{ledger.FIRST_PASS}"
+    request, folder = this.request, f"{address(files)}/{ledger.FIRST_PASS}"
     rows = replace(request.rows, partition_by=None, target_file_size=None)
     first_pass = open_files(folder, spark)
     first_pass.lock = files.lock
@@ -203,7 +205,7 @@ def _clean(
 def _log(finished: Mapping[str, Any], location: str) -> None:
     """A run.json in a few lines for people."""
     counts = run_record.page_statuses(finished)
-    statuses = ", ".join(f"{status} {n}" for status, n in counts.items()) or "no pages"
+    statuses = ", ".join(f"{status} {n}" for status, n in counts.items()) or "the inputs hold no html records"
     n_here = finished["n_pages"] - finished["n_pages_of_earlier_runs"]
     took, rate = clock(finished["seconds"]["clean"]), f"{finished['pages_per_second']} pages/s"
     is_resumed = n_here != finished["n_pages"]

@@ -26,7 +26,7 @@ from victor_spark.logs import log, many
 from victor_spark.sites import evidence, table
 from victor_spark.sites.evidence import Contributions
 from victor_spark.sites.table import EXAMPLE, KEYED, OF_SITE, SITES, SUMS, SiteTable
-from victor_spark.spark import ledger, plan, waves
+from victor_spark.spark import ledger, plan
 from victor_spark.spark.failures import disk_errors
 from victor_spark.spark.files import Files, HadoopFiles, address, new_folder, open_files, output_errors
 from victor_spark.spark.progress import progress_of_group
@@ -245,7 +245,7 @@ def _write_sites(sources: Sequence[str], target: str, spark: SparkSession) -> No
             stated = {table.VERSION_KEY: table.VERSION, tables.GROUPING_KEY: next(iter(groupings))}
             options = {"compression": "zstd", "parquet.block.size": str(_ROW_GROUP)}
             rows.withMetadata(KEYED[0], stated).write.options(**options).parquet(draft)
-    of_sites = spark.read.parquet(waves.literal(folder)).where(f"key = {OF_SITE}")
+    of_sites = spark.read.parquet(ledger.literal(folder)).where(f"key = {OF_SITE}")
     counts = of_sites.agg(sf.count(SITE), sf.sum("n_pages")).collect()[0]
     log(f"{many(counts[0], 'site')} of {many(counts[1] or 0, 'page')} written to {target}")
 
@@ -260,10 +260,8 @@ def _source(spark: SparkSession, location: str) -> tuple[pa.Table, str]:
     sizes = ledger.whole(first_pass)
     of_sites = (ledger.stored(first_pass, ledger.CONFIG) or {}).get("sites", {})
     if sizes is None or of_sites.get("version") != table.VERSION:
-        raise OutputError(
-            f"{location}: kept no block rows of this version (--blocks keeps others). If the run is "
-            "incomplete, repeat its command; otherwise clean into a new OUT with --by-site --keep-blocks"
-        )
+        advice = "repeat the command of an incomplete run, or clean to a new OUT with --by-site --keep-blocks"
+        raise OutputError(f"{location}: kept no block rows of this version (--blocks keeps others); {advice}")
     return scored_files(first_pass, sizes), of_sites["grouping"]
 
 

@@ -5,8 +5,9 @@ from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from victor_spark import tables
 from victor_spark.errors import OutputError
 from victor_spark.request import FIRST_PASS, SECOND_PASS
 from victor_spark.spark import ledger, plan, run_record
@@ -20,7 +21,7 @@ def status(location: str) -> dict[str, Any]:
     A wave is "done", "missing" (not done yet), "lost" (done, but pages of it are gone) or "failed".
     `stopped` is the reason if the failure budget was exceeded. All figures are of the pass `passing`.
     """
-    with opened(location) as files:
+    with opened(location) as files, ledger.undamaged(files):
         if files.read(ledger.CONFIG) is None and files.names(ledger.FIRST_PASS) is not None:
             first = status(f"{location.rstrip('/')}/{ledger.FIRST_PASS}")
             return {**first, "output": location, "complete": False, "passing": FIRST_PASS}
@@ -33,37 +34,39 @@ def status(location: str) -> dict[str, Any]:
         there = files.below(ledger.PAGES)
         ended = ledger.stored(files, ledger.RUN) is not None
         stopped = ledger.stored(files, ledger.STOPPED) or {}
-    waves = [
-        _wave(number, plan.splits(planned, number), entries.get(number), failed.get(number), there)
-        for number in plan.waves(planned)
-    ]
-    done = [wave for wave in waves if wave["state"] == "done"]
-    counts = total(entries[wave["wave"]].counts for wave in done)
-    n_bytes = sum(wave["n_bytes"] for wave in waves)
-    return {
-        "output": location,
-        "complete": ended and len(done) == len(waves),
-        "stopped": stopped.get("stopped"),
-        "passing": SECOND_PASS if is_second else None,
-        "share_done": round(sum(wave["n_bytes"] for wave in done) / max(n_bytes, 1), 4),
-        "n_shards": config.get("inputs", {}).get("n_shards", planned.shards.num_rows),
-        "n_rows": counts.n_rows,
-        "n_pages": counts.n_pages,
-        "n_failed_shards": len(counts.failed_shards),
-        "failed_shards": counts.failed_shards,
-        "statuses": counts.statuses,
-        "reasons": counts.reasons,
-        "waves": waves,
-    }
+        waves = [
+            _wave(number, plan.splits(planned, number), entries.get(number), failed.get(number), there)
+            for number in plan.waves(planned)
+        ]
+        done = [wave for wave in waves if wave["state"] == "done"]
+        counts = total(entries[wave["wave"]].counts for wave in done)
+        n_bytes = sum(wave["n_bytes"] for wave in waves)
+        return {
+            "output": location,
+            "complete": ended and len(done) == len(waves),
+            "stopped": stopped.get("stopped"),
+            "passing": SECOND_PASS if is_second else None,
+            "share_done": round(sum(wave["n_bytes"] for wave in done) / max(n_bytes, 1), 4),
+            "n_shards": config.get("inputs", {}).get("n_shards", planned.shards.num_rows),
+            "n_rows": counts.n_rows,
+            "n_pages": counts.n_pages,
+            "n_failed_shards": len(counts.failed_shards),
+            "failed_shards": counts.failed_shards,
+            "statuses": counts.statuses,
+            "reasons": counts.reasons,
+            "waves": waves,
+        }
 
 
-def complete_run(location: str, spark: SparkSession) -> Files:
-    """The files of a complete run that Spark itself can read; else OutputError."""
+def complete_run(location: str, spark: SparkSession) -> tuple[Files, DataFrame]:
+    """The files of a complete run that Spark itself can read, and its pages; else OutputError."""
     if isinstance(files := open_files(location, spark), CloudFiles):
         raise OutputError(f"{location}: Spark needs a jar to read there, such as hadoop-aws")
-    if not status(location)["complete"]:
+    if not (found := status(location))["complete"]:
         raise OutputError(f"{location}: the run is incomplete; the same `victor clean` command resumes it")
-    return files
+    if any(wave["n_files"] for wave in found["waves"]):
+        return files, spark.read.parquet(ledger.literal(f"{files.location}/{ledger.PAGES}"))
+    return files, spark.createDataFrame([], tables.ddl(tables.pages()))  # of a run with --partition-by
 
 
 def _wave(

@@ -161,7 +161,7 @@ def commit(writing: Writing, wave: int, written: Written) -> Entry:
     spark, files, counts = writing.spark, writing.files, written.counts
     check_lease(files)
     if counts is None:
-        staged = literal(f"{files.location}/{ledger.staged(writing.run_id, wave)}")
+        staged = ledger.literal(f"{files.location}/{ledger.staged(writing.run_id, wave)}")
         counts = of_files(spark.read.schema(tables.ddl(writing.task.request.schema)).parquet(staged))
     splits = plan.splits(writing.plan, wave)
     entry = Entry(
@@ -204,8 +204,3 @@ def _as_wave(writing: Writing, wave: int, *, weight: int, n_tasks: int) -> Itera
         writing.tally.end(group)
         context.setJobGroup(f"{writing.run_id}, counting", "victor clean, counting")
         context.setLocalProperty("spark.scheduler.pool", "counting")
-
-
-def literal(path: str) -> str:
-    """A path with its glob characters escaped, because Spark's readers expand patterns."""
-    return "".join(f"\\{character}" if character in "[]{}*?\\" else character for character in path)

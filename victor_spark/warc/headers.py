@@ -124,7 +124,7 @@ def _prefixes(word: str) -> bytes:
 
 
 WARC: Final = Syntax(
-    start=re.compile(rb"WARC/\d", re.IGNORECASE),
+    start=re.compile(rb"WARC/\d[^\r\n]{0,64}\r*\n", re.IGNORECASE),
     search=re.compile(rb"(?i)WARC/\d\.\d{1,2}[ \t]{0,8}\r?\n[A-Z][A-Z0-9_-]{0,40}[ \t]{0,8}:"),
     reach=128,
     cut_start=re.compile(_prefixes("WARC/") + rb"|WARC/\d.*", re.IGNORECASE | re.DOTALL),

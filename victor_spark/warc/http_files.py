@@ -13,6 +13,7 @@ from typing import BinaryIO, Final, cast
 
 import requests
 from requests import exceptions as faults
+from urllib3.exceptions import HTTPError, SSLError
 
 from victor_spark.errors import one_line
 from victor_spark.warc.headers import declared_length
@@ -44,11 +45,10 @@ def _get(
         headers["Range"] = f"bytes={window[0]}-{window[1] - 1}"
     with _translated():
         response = session.get(url, headers=headers, stream=True, timeout=_TIMEOUTS)
-    try:
+    with ExitStack() as stack:
+        stack.enter_context(closing(response))
         _check(response, window, known)
-    except BaseException:
-        response.close()
-        raise
+        stack.pop_all()  # the caller closes it
     return response
 
 
@@ -80,13 +80,11 @@ def open_file(url: str, windows: Sequence[Window] = ()) -> BinaryIO:
 
 def _downloaded(session: requests.Session, url: str) -> BinaryIO:
     """A temporary file with the content of the whole file."""
-    spooled = cast(BinaryIO, tempfile.TemporaryFile(prefix="victor-"))  # noqa: SIM115 - returned open
-    try:
+    with ExitStack() as stack:
+        spooled = cast(BinaryIO, stack.enter_context(tempfile.TemporaryFile(prefix="victor-")))
         with closing(_get(session, url)) as response:
-            spooled.writelines(_body(response, None))
-    except BaseException:
-        spooled.close()
-        raise
+            spooled.writelines(_body(response))
+        stack.pop_all()  # the caller closes it
     spooled.seek(0)
     return spooled
 
@@ -113,9 +111,8 @@ def _identity(response: requests.Response) -> Identity:
     if response.status_code == 206:
         found = _RANGE.match(headers.get("Content-Range", ""))
         return int(found[3]) if found else None, etag
-    if response.status_code == 416:
-        return 0, etag
-    return declared_length(headers.get("Content-Length", "")), etag
+    is_empty = response.status_code == 416
+    return 0 if is_empty else declared_length(headers.get("Content-Length", "")), etag
 
 
 def _check(response: requests.Response, window: Window | None, known: Identity | None) -> None:
@@ -140,11 +137,10 @@ def _check(response: requests.Response, window: Window | None, known: Identity |
         raise OSError("the server no longer sends ranges")
 
 
-def _body(response: requests.Response, n: int | None) -> Iterator[bytes]:
-    """At most `n` bytes of a response's body, its content encoding kept."""
+def _body(response: requests.Response, n_left: int = 1 << 62) -> Iterator[bytes]:
+    """At most so many bytes of a response's body, its content encoding kept."""
     if response.status_code == 416:
         return
-    n_left = n if n is not None else 1 << 62
     with _translated():
         while n_left > 0 and (part := response.raw.read(min(_PART, n_left), decode_content=False)):
             n_left -= len(part)
@@ -154,8 +150,6 @@ def _body(response: requests.Response, n: int | None) -> Iterator[bytes]:
 @contextmanager
 def _translated() -> Iterator[None]:
     """Turns exceptions of `requests` and urllib3 into OSError: TransientError where a retry may help."""
-    from urllib3.exceptions import HTTPError
-
     try:
         yield
     except (faults.RequestException, HTTPError, LookupError, ValueError) as error:
@@ -163,8 +157,6 @@ def _translated() -> Iterator[None]:
 
 
 def _meaning(error: Exception) -> OSError:
-    from urllib3.exceptions import SSLError
-
     if isinstance(error, faults.TooManyRedirects):
         return OSError(f"more than {_MAX_REDIRECTS} redirects")
     cause = _innermost(error)
@@ -178,9 +170,6 @@ def _meaning(error: Exception) -> OSError:
 
 
 def _innermost(error: BaseException) -> BaseException:
-    while True:
-        nested = [getattr(error, "reason", None), *error.args, error.__cause__, error.__context__]
-        inner = next((one for one in nested if isinstance(one, BaseException) and one is not error), None)
-        if inner is None:
-            return error
-        error = inner
+    nested = [getattr(error, "reason", None), *error.args, error.__cause__, error.__context__]
+    inner = next((one for one in nested if isinstance(one, BaseException) and one is not error), None)
+    return error if inner is None else _innermost(inner)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Final
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import urljoin
 
 from victor_spark.errors import InputError, one_line
 from victor_spark.warc import boundaries, coordinates, file_types, storage
@@ -48,7 +48,7 @@ def found(inputs: Sequence[str], *, base_url: str | None = None) -> Iterator[Sha
         raise InputError("no input given")
     known = _Known()
     for text in inputs:
-        for shard in _expand(_local(os.fspath(text)), base_url, depth=0):
+        for shard in _expand(storage.local(os.fspath(text)), base_url, depth=0):
             if (new := known.new_part(shard)) is not None:
                 yield new
 
@@ -97,11 +97,6 @@ class _Known:
         left = tuple(one for one in shard.records if one[0] not in known)
         known.update(offset for offset, _ in left)
         return replace(shard, records=left) if left else None
-
-
-def _local(text: str) -> str:
-    """file:// URLs as paths; everything else as it is."""
-    return unquote(urlsplit(text).path) if text.lower().startswith("file://") else text
 
 
 def _expand(text: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
@@ -184,7 +179,7 @@ def _of_file(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
 
 def _of_tables(paths: Sequence[str], base_url: str | None) -> Iterator[Shard]:
     def located(name: str, table: str) -> str:
-        return storage.absolute(_local(_located(name, table, base_url)))
+        return storage.absolute(storage.local(_located(name, table, base_url)))
 
     tables = [coordinates.read(path) for path in paths]
     if not any(table.num_rows for table in tables):
@@ -199,7 +194,7 @@ def _of_list(path: str, base_url: str | None, *, depth: int) -> Iterator[Shard]:
     if not lines:
         raise InputError(f"{path}: a list without any path")
     for number, line in lines:
-        target = _local(_located(line, path, base_url))
+        target = storage.local(_located(line, path, base_url))
         kind = file_types.by_name(target)
         if storage.scheme(target) is not None and kind is not None:
             yield Shard(target, None, kind, line)  # not opened: a crawl's list has 90,000 of them

@@ -199,9 +199,8 @@ def open_file(path: str, windows: Sequence[Window] = ()) -> BinaryIO:
     `windows`: the only bytes that will be read.
     """
     system, inner = file_system(path)
-    is_hdfs = _file_system_name(path) == "hdfs"
-    unbuffered = {} if is_hdfs else {"block_size": LARGEST_FETCH, "cache_type": "none"}
-    file = tried(path, lambda: system.open(inner, "rb", **unbuffered))
+    how = {} if _file_system_name(path) == "hdfs" else {"block_size": LARGEST_FETCH, "cache_type": "none"}
+    file = tried(path, lambda: system.open(inner, "rb", **how))
 
     def fetch(start: int, end: int) -> Iterator[bytes]:
         with translated(path):

@@ -13,14 +13,16 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 from pathlib import Path
 from typing import BinaryIO, Final
+from urllib.parse import unquote
 
-from victor_spark.errors import one_line
+from victor_spark.errors import InputError, one_line
 from victor_spark.redaction import redacted
 from victor_spark.warc import remote_files
 from victor_spark.warc.remote_files import Window
 
 _BUFFER: Final = 256 << 10
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+_FILE: Final = re.compile(r"file:(?://(?:localhost(?=/))?([^/]*)|(?=/))", re.IGNORECASE)
 _WEB: Final = ("http", "https")
 _SPECIAL: Final = {
     stat.S_IFIFO: "FIFO",
@@ -39,6 +41,15 @@ def scheme(path: str) -> str | None:
     """The URL scheme of a remote path, None for a local one."""
     found = _SCHEME.match(path)
     return found[1].lower() if found else None
+
+
+def local(text: str) -> str:
+    """The path of a file:// address, of which `#` and `?` are part; everything else as it is."""
+    if (found := _FILE.match(text)) is None:
+        return text
+    if found[1]:
+        raise InputError(f"{text}: {found[1]} is a host; write file:///FOLDER")
+    return unquote(text[found.end() :]) or "/"
 
 
 def absolute(path: str) -> str:
