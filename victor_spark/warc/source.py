@@ -68,6 +68,8 @@ class Source:
     def begins_member(self, position: int) -> bool:
         """Whether a member begins at `position`, or may: the file ends within a magic number."""
         head = self.read_at(position, 4)
+        if self.compression == "gzip" and head[3:] > b"\x1f":  # reserved flags, which igzip ignores
+            return False
         magics = compression.MAGICS[self.compression]
         return head.startswith(magics) or any(magic.startswith(head) for magic in magics)
 
