@@ -220,9 +220,10 @@ def _loaded(settings: Settings) -> Callable[[Record], Document]:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A page with a cleaner's scores and the facts for its document; `kept` is None until it is decided.
+    """A page, the scores that a cleaner gave it, and facts for its document.
 
-    `status` and `reason` are set if the page was dropped before any cleaner.
+    `kept` is None until the kept blocks are chosen. `status` and `reason` are set if the page was dropped
+    before any cleaner ran.
     """
 
     page: Page

@@ -101,31 +101,39 @@ class Evidence:
     @property
     def repeated(self) -> list[str]:
         """The title, if no `h1` holds more than a link home, but another element repeats it; else []."""
-        return self.headings[: len(self.headings) - len(self._rows(kernel.HEADING)[:_MAX_HEADINGS])]
+        return [text for *_, text in self._repeated]
 
-    @cached_property
+    @property
     def _headings(self) -> list[tuple[int, int, str]]:
         """Where each heading starts, where its start tag ends (of the title, the text), and the text."""
+        return [*self._repeated, *self._h1]
+
+    @cached_property
+    def _h1(self) -> list[tuple[int, int, str]]:
         rows = self._rows(kernel.HEADING)[:_MAX_HEADINGS]
-        found = [(start, end, self._text(start, end)) for start, end, *_ in rows]
-        is_title = any(text and not _HOME.match(self._markup, end) for _, end, text in found)
-        return found if is_title else [*self._titles_in_text(), *found]
+        return [(start, end, self._text(start, end)) for start, end, *_ in rows]
 
-    def _titles_in_text(self) -> list[tuple[int, int, str]]:
-        """Where a title in the head, or a part of one before or after a bar, is an element's text.
+    @cached_property
+    def _repeated(self) -> list[tuple[int, int, str]]:
+        """Where a title in the head, or a part of one before or after a bar, is the text of an element.
 
-        The part begins the title and is in a heading or an element named so; or it has half of the title and
-        is not in a link. Headings come first, then parts that begin the title, then the longest ones.
+        Nowhere if an `h1` holds more than a link home. The part begins the title and is in a heading or an
+        element named so; or it has half of the title and is not in a link. Headings come first, then parts
+        that begin the title, then the longest ones.
         """
+        if any(text and not _HOME.match(self._markup, end) for _, end, text in self._h1):
+            return []
         markup, found = self._markup, []
         body = max(markup.find(b"</title"), 0)
         title = (*self.meta.get("og:title", ()), self.title or "")[0]
-        pieces = ENDS.split(title, _MAX_PARTS)
+        pieces = _ENDS.split(title, _MAX_PARTS)
         parts = {"".join(pieces[a:b]) for n in range(len(pieces)) for a, b in ((0, n), (n + 1, None))}
         for part in {title, *parts}.difference(["", *self.meta.get("og:site_name", ())]):
             at, source = body, escape(part, quote=False).encode()
             begins, is_most = title.startswith(part), 2 * len(part) >= len(title)
-            for _ in range(_MAX_PARTS if begins or is_most else 0):
+            if not (begins or is_most):
+                continue
+            for _ in range(_MAX_PARTS):
                 if (at := markup.find(source, at + 1)) < 0:
                     break
                 end = at + len(source)
@@ -133,7 +141,7 @@ class Evidence:
                 if opened is None or _END_TAG.match(markup, end) is None:
                     continue
                 heading, is_apart = _OF_TITLE.search(opened[0]), b"<a " not in opened[0].lower()
-                if (heading and (begins or is_most)) or (is_apart and is_most):
+                if heading or (is_apart and is_most):
                     level = -int(heading[1] or 7) if heading else 0
                     found.append((bool(heading), begins, len(part), level, is_apart, -at, end, part))
         return [(-at, end, part) for *_, at, end, part in sorted(found)[-1:]]
@@ -346,7 +354,7 @@ _OPENED: Final = re.compile(rb"(?:<[^/<>][^<>]*>\s*)+\Z")
 _OF_TITLE: Final = re.compile(rb"(?i)<h([2-6])\b|\s(?:class|id)=[^=<>]*(?:title|subject|headline)")
 BARS: Final = r"\s+(?:[|–—\-·•»«/~<>⋆★@]+|::+|:(?=\s+r/))\s+|\s*[|｜»«]\s*|[_-](?<=[⺀-\uffff].)-?(?=\S)"
 """What stands between the title of a page and the name of its site."""
-ENDS: Final = re.compile(rf"({BARS}|:\s+)")
+_ENDS: Final = re.compile(rf"({BARS}|:\s+)")
 _APART: Final = re.compile(rb"<(/?)(form|label|nav)\b", re.IGNORECASE)
 _NOT_SHOWN: Final = r"<(?:(?:script|style|svg)\b(?s:.*?)</(?:script|style|svg)|!--(?s:.*?)--)(?:>|\Z)"
 _INLINE: Final = (

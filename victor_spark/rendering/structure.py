@@ -259,14 +259,12 @@ class Structure:
         """GitHub's name for the kind of a notice; -1: only a class says that it is one, and no title."""
         stated = f"{self.attribute(row, 'data-callout')} {self.attribute(row, 'class')}"
         words = re.findall(r"[a-z]+", stated.lower())
-        kinds = names().callouts
-        known = [kind for word in words for kind in kinds if word in kinds[kind]]
+        known = [word for word in words if word in _callout_of()]
         is_sure = self.marks(row) & MARK["callout"] or self.s.kind.item(row) == KIND["details"]
-        title = self.block_text(self.s.first.item(row)).strip(" :").lower()
-        if not is_sure and not (title in words and any(title in kind for kind in kinds.values())):
+        if not is_sure and self.block_text(self.s.first.item(row)).strip(" :").lower() not in known:
             return -1
         vague = "hint" in words or "information" in words  # names of all notices, on some sites
-        return self._add(known[-vague] if known else "NOTE")
+        return self._add(_callout_of()[known[-vague]] if known else "NOTE")
 
     def is_anchor(self, row: int, begins: bool) -> bool:
         """Whether an element in a heading is a sign, or a link or button that doesn't begin the heading."""
@@ -436,6 +434,12 @@ _ROOM: Final = 1_000
 """Columns that cells may reach into, beside two for each cell."""
 _MOST_COLUMNS: Final = 100
 """The most columns of one cell."""
+
+
+@cache
+def _callout_of() -> dict[str, str]:
+    """GitHub's name for a notice by the words for it."""
+    return {word: name for name, words in names().callouts.items() for word in words}
 
 
 @cache

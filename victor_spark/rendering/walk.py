@@ -429,13 +429,15 @@ class Walk:
             return False
         others = self.size(around) - self.size(row)
         kept_others = self._kept_size(around) - self._kept_size(row)
+        if kept_others < _HALF_RATIO * others:
+            return False
         is_last: cython.bint = b == self.last_of[row] or kept_others >= _ENDS_RATIO * others
         ends = is_last and b == self.last_of[around] and self.parent[around] > 0  # not the body
         before = row - 1
         while before > max(around, row - _CLIMB) and not self._is_heading(before):
             before -= 1
         follows = self.kept[a] or (before > around and self._is_heading(before) and self.last_of[before] == a)
-        return follows and (self.kept[b + 1] or ends) and kept_others >= _HALF_RATIO * others
+        return follows and (self.kept[b + 1] or ends)
 
     def _after_listings(self, b: cython.int) -> cython.int:
         """The block after the dropped listings, with their tool bars, that begin at block `b`."""

@@ -34,7 +34,7 @@ from victor_spark.logs import log, many
 from victor_spark.request import EXPORTS, FILE_BYTES, ExportRequest
 from victor_spark.spark import ledger, waves
 from victor_spark.spark.failures import disk_errors
-from victor_spark.spark.files import Files, check_outside, files_at, is_local, output_errors
+from victor_spark.spark.files import Files, address, check_outside, files_at, is_local, output_errors
 from victor_spark.spark.progress import progress_of_group
 from victor_spark.spark.session import job
 from victor_spark.spark.status import complete_run
@@ -76,7 +76,7 @@ def folder(destination: str, export: Export, **format_: Any) -> Sink | None:
     if there.is_file() or there.names():
         raise OutputError(f"{destination}: holds another export or other files; choose a new folder")
     there.probe()
-    files, place, draft = there, Path(there.location.removeprefix("file://")), f"_staged-{uuid4()}"
+    files, place, draft = there, Path(address(there)), f"_staged-{uuid4()}"
     if is_local(destination):
         files, draft = files_at(str(place.parent)), f".{place.name}-{uuid4()}"
 

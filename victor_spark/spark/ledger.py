@@ -45,7 +45,7 @@ _MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, RecursionErro
 """Errors of code that reads a file of _run/ whose values have other types than a run writes."""
 
 _N_READERS: Final = 16
-_N_SHOWN: Final = 3
+_N_DIFFERENCES_SHOWN: Final = 3
 
 _GROUPS: Final = [one.default for one in fields(CleanRequest) if is_dataclass(one.default)]
 _OPTIONS: Final = {one.name: one.metadata["flag"].split()[0] for group in _GROUPS for one in fields(group)}
@@ -104,8 +104,10 @@ def _begun(files: Files, config: Config, first_pass: str = "") -> bool:
     with undamaged(files):
         differences = list(_differences(found, config))
     if differences:
-        shown, n_more = ", ".join(differences[:_N_SHOWN]), len(differences[_N_SHOWN:])
-        line = f"{address(files)} was written {shown}{f' and {n_more} more' if n_more else ''}"
+        shown = ", ".join(differences[:_N_DIFFERENCES_SHOWN])
+        n_more = len(differences) - _N_DIFFERENCES_SHOWN
+        more = f" and {n_more} more" if n_more > 0 else ""
+        line = f"{address(files)} was written {shown}{more}"
         raise OutputError(f"{line}: repeat its options or choose another --output")
     return True
 
@@ -186,8 +188,10 @@ def _stored_shards(files: Files, name: str = MANIFEST) -> pa.Table:
 
 def stored(files: Files, name: str) -> dict[str, Any] | None:
     """A JSON file of _run/, or None; OutputError if it is damaged."""
+    if (content := files.read(name)) is None:
+        return None
     with undamaged(files, name):
-        return None if (content := files.read(name)) is None else dict(json.loads(content))
+        return dict(json.loads(content))
 
 
 @contextmanager

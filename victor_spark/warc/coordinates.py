@@ -53,8 +53,9 @@ def is_table(path: str, head: bytes) -> bool:
 
 def _first_line(head: bytes) -> str | None:
     start = unpacked(head)
-    first = start.partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
-    return first if file_types.is_text(start) else None
+    if not file_types.is_text(start):
+        return None
+    return start.partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
 
 
 def _column(names: Sequence[str], key: str) -> str | None:
@@ -106,7 +107,8 @@ def _chosen(names: Sequence[str], path: str) -> list[str]:
     chosen = []
     for key, (usual, _) in COLUMNS.items():
         if (name := _column(names, key)) is None:
-            raise InputError(f"{path}: a table without the column {usual} (it has: {', '.join(names)[:200]})")
+            shown = ", ".join(names)[:200]
+            raise InputError(f"{path}: a table without the column {usual} (it has: {shown})")
         chosen.append(name)
     return chosen
 

@@ -45,10 +45,11 @@ def _get(
         headers["Range"] = f"bytes={window[0]}-{window[1] - 1}"
     with _translated():
         response = session.get(url, headers=headers, stream=True, timeout=_TIMEOUTS)
-    with ExitStack() as stack:
-        stack.enter_context(closing(response))
+    try:
         _check(response, window, known)
-        stack.pop_all()  # the caller closes it
+    except BaseException:
+        response.close()
+        raise
     return response
 
 
@@ -80,11 +81,13 @@ def open_file(url: str, windows: Sequence[Window] = ()) -> BinaryIO:
 
 def _downloaded(session: requests.Session, url: str) -> BinaryIO:
     """A temporary file with the content of the whole file."""
-    with ExitStack() as stack:
-        spooled = cast(BinaryIO, stack.enter_context(tempfile.TemporaryFile(prefix="victor-")))
+    spooled = cast(BinaryIO, tempfile.TemporaryFile(prefix="victor-"))  # noqa: SIM115 - returned open
+    try:
         with closing(_get(session, url)) as response:
-            spooled.writelines(_body(response))
-        stack.pop_all()  # the caller closes it
+            spooled.writelines(_body(response, None))
+    except BaseException:
+        spooled.close()
+        raise
     spooled.seek(0)
     return spooled
 
@@ -111,8 +114,9 @@ def _identity(response: requests.Response) -> Identity:
     if response.status_code == 206:
         found = _RANGE.match(headers.get("Content-Range", ""))
         return int(found[3]) if found else None, etag
-    is_empty = response.status_code == 416
-    return 0 if is_empty else declared_length(headers.get("Content-Length", "")), etag
+    if response.status_code == 416:
+        return 0, etag
+    return declared_length(headers.get("Content-Length", "")), etag
 
 
 def _check(response: requests.Response, window: Window | None, known: Identity | None) -> None:
@@ -137,10 +141,11 @@ def _check(response: requests.Response, window: Window | None, known: Identity |
         raise OSError("the server no longer sends ranges")
 
 
-def _body(response: requests.Response, n_left: int = 1 << 62) -> Iterator[bytes]:
-    """At most so many bytes of a response's body, its content encoding kept."""
+def _body(response: requests.Response, n: int | None) -> Iterator[bytes]:
+    """At most `n` bytes of a response's body (None: all of it), which stays encoded."""
     if response.status_code == 416:
         return
+    n_left = n if n is not None else 1 << 62
     with _translated():
         while n_left > 0 and (part := response.raw.read(min(_PART, n_left), decode_content=False)):
             n_left -= len(part)
@@ -170,6 +175,10 @@ def _meaning(error: Exception) -> OSError:
 
 
 def _innermost(error: BaseException) -> BaseException:
-    nested = [getattr(error, "reason", None), *error.args, error.__cause__, error.__context__]
-    inner = next((one for one in nested if isinstance(one, BaseException) and one is not error), None)
-    return error if inner is None else _innermost(inner)
+    """The error at the end of the chain of reasons, arguments, causes and contexts."""
+    while True:
+        nested = [getattr(error, "reason", None), *error.args, error.__cause__, error.__context__]
+        inner = next((one for one in nested if isinstance(one, BaseException) and one is not error), None)
+        if inner is None:
+            return error
+        error = inner

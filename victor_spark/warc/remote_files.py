@@ -199,8 +199,9 @@ def open_file(path: str, windows: Sequence[Window] = ()) -> BinaryIO:
     `windows`: the only bytes that will be read.
     """
     system, inner = file_system(path)
-    how = {} if _file_system_name(path) == "hdfs" else {"block_size": LARGEST_FETCH, "cache_type": "none"}
-    file = tried(path, lambda: system.open(inner, "rb", **how))
+    is_hdfs = _file_system_name(path) == "hdfs"
+    unbuffered = {} if is_hdfs else {"block_size": LARGEST_FETCH, "cache_type": "none"}
+    file = tried(path, lambda: system.open(inner, "rb", **unbuffered))
 
     def fetch(start: int, end: int) -> Iterator[bytes]:
         with translated(path):
