@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from victor_spark.html.tags import occurrences
 from victor_spark.kernels import statements as kernel
 from victor_spark.kernels import views
 from victor_spark.kernels.num import Stated
@@ -24,7 +25,7 @@ MAX_VALUE: Final = 2_000
 _MAX_SOURCE: Final = 4 * MAX_VALUE  # the bytes of these
 MAX_JSON: Final = 2_000_000
 """The most bytes of JSON-LD that are read in a page."""
-_WINDOW: Final = 1_500  # the most bytes of an element that are searched for its text
+_WINDOW: Final = 1_500  # the most bytes of an element that are searched for its text, or of a link for the license
 _BELOW: Final = 5_000
 _ABOVE: Final = 500
 _MAX_BELOW: Final = 1_200
@@ -32,7 +33,7 @@ _MAX_BELOW: Final = 1_200
 _MAX_HEADINGS: Final = 6
 _MAX_PARTS: Final = 10  # places at which a title may end or begin, and those at which a part may be repeated
 _BEFORE_TITLE: Final = 200  # the bytes before a title that are searched for the tags around it
-_MAX_LICENSES: Final = 50  # the most links that may state a license
+_MAX_LICENSES: Final = 500  # the most places that may be in a link with a license
 _MAX_MARK: Final = 300  # the most characters of an element's attributes that are read as its mark
 _MAX_NAME: Final = 32  # the most characters of an element's name that are read
 
@@ -255,12 +256,14 @@ class Evidence:
     def licenses(self) -> set[str]:
         """The address of the links with rel=license outside figures; no address, if they lead to several."""
         found = set()
-        for match in islice(_MAY_BE_LICENSE.finditer(self._markup), _MAX_LICENSES):
-            before = self._markup[max(match.start() - _BELOW, 0) : match.start()]
-            in_figure = before.rfind(b"<figure") > before.rfind(b"</figure")
-            attributes = self._attributes(*match.span())
-            if "license" in attributes.get("rel", "").split() and not in_figure and attributes.get("href"):
-                found.add(attributes["href"])
+        for at in islice(occurrences(self._markup, b"license"), _MAX_LICENSES):
+            start = max(self._markup.rfind(b"<", max(at - _WINDOW, 0), at), 0)
+            tag = _LINK.match(self._markup, start)
+            attributes = self._attributes(*tag.span()) if tag is not None and tag.end() > at else {}
+            if "license" in attributes.get("rel", "").split() and attributes.get("href"):
+                before = self._markup[max(start - _BELOW, 0) : start]
+                if before.rfind(b"<figure") <= before.rfind(b"</figure"):
+                    found.add(attributes["href"])
         return found if len(found) == 1 else set()
 
     def stated(self, one: Marked) -> list[str]:
@@ -344,7 +347,7 @@ _MICRODATA: Final = re.compile(
 """The name in the first element inside another one."""
 _ITEM_NAME: Final = re.compile(rb"""(?s)<(\w+)\b[^<>]*\sitemprop=["']?name\b[^<>]*>(.*?)</\1\b""")
 """An element with the name in microdata, and what is in it."""
-_MAY_BE_LICENSE: Final = re.compile(rb"<[aA]\s[^<>]*?license[^<>]*>")
+_LINK: Final = re.compile(rb"<[aA]\s[^<>]*>")
 _HOME: Final = re.compile(
     rb"(?i)\s*(?:<(?:span|div)\b[^<>]*>\s*)?<a\s[^<>]*?"
     rb"(?:href=[\"']?(?:https?://[^/\"'\s<>]+/?|/)[\"'\s>]|rel=[\"']?home\b|accesskey=[\"']?[h1]\b)"
