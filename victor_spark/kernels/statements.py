@@ -34,6 +34,7 @@ goes to (0 or 1) and its rank; for an element, 0 and its kind.
 
 _N_KINDS = cython.declare(cython.int, N_KINDS)
 _HREF = cython.declare(cython.int, ATTRIBUTES.index("href"))
+_REL = cython.declare(cython.int, ATTRIBUTES.index("rel"))
 _LINK = cython.declare(cython.int, LINK)
 _JSON_LD = cython.declare(cython.int, JSON_LD)
 _STYLE = cython.declare(cython.int, STYLE)
@@ -60,8 +61,8 @@ def statements(
     The columns are: start, end, rank, then start and end of two values. The values of META are its name
     and content; those of LINK its rel (if it begins with c or l, as canonical and licence) and href; JSON_LD
     has its text as the second value. MARKED are other elements with `author`, `byline`, `username`, `publish`
-    or `date` in one of ATTRIBUTES (in `href`: `author`); the rank is the index of the attribute, the first
-    value its value. Scripts, styles and comments hold no tags. `names`: NAMES. At most MOST tags of a kind
+    or `date` in one of ATTRIBUTES (in `href`: `author`), or with `license` in `rel`; the rank is the index of
+    the attribute, the first value its value. Scripts, styles and comments hold no tags. `names`: NAMES. At most MOST tags of a kind
     are reported: `found` needs MOST rows for each kind and one for the tag that is read, and `counts` N_KINDS
     zeros.
     """
@@ -148,7 +149,8 @@ def _attributes(
         pair = num.STATED_FIRST + 2 * cython.cast(Py_ssize_t, names[kind, row, num.NAME_PAIR])
         is_higher: cython.bint = pair == num.STATED_FIRST and rank > found[place, num.STATED_RANK]
         if found[place, pair] == 0 or is_higher:
-            if kind or _has_mark(source, start, end, rank > _HREF):
+            is_license: cython.bint = rank == _REL and _holds(source, start, end, b"license\0")
+            if kind or is_license or _has_mark(source, start, end, rank > _HREF):
                 found[place, pair] = start
                 found[place, pair + 1] = end
                 if pair == num.STATED_FIRST:

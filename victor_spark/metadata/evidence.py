@@ -9,12 +9,10 @@ import sys
 from bisect import bisect_right
 from functools import cache, cached_property, lru_cache
 from html import escape, unescape
-from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from victor_spark.html.tags import occurrences
 from victor_spark.kernels import statements as kernel
 from victor_spark.kernels import views
 from victor_spark.kernels.num import Stated
@@ -25,7 +23,7 @@ MAX_VALUE: Final = 2_000
 _MAX_SOURCE: Final = 4 * MAX_VALUE  # the bytes of these
 MAX_JSON: Final = 2_000_000
 """The most bytes of JSON-LD that are read in a page."""
-_WINDOW: Final = 1_500  # the most bytes of an element that are searched for its text, or of a link for the license
+_WINDOW: Final = 1_500  # the most bytes of an element that are searched for its text
 _BELOW: Final = 5_000
 _ABOVE: Final = 500
 _MAX_BELOW: Final = 1_200
@@ -33,7 +31,6 @@ _MAX_BELOW: Final = 1_200
 _MAX_HEADINGS: Final = 6
 _MAX_PARTS: Final = 10  # places at which a title may end or begin, and those at which a part may be repeated
 _BEFORE_TITLE: Final = 200  # the bytes before a title that are searched for the tags around it
-_MAX_LICENSES: Final = 500  # the most places that may be in a link with a license
 _MAX_MARK: Final = 300  # the most characters of an element's attributes that are read as its mark
 _MAX_NAME: Final = 32  # the most characters of an element's name that are read
 
@@ -256,10 +253,8 @@ class Evidence:
     def licenses(self) -> set[str]:
         """The address of the links with rel=license outside figures; no address, if they lead to several."""
         found = set()
-        for at in islice(occurrences(self._markup, b"license"), _MAX_LICENSES):
-            start = max(self._markup.rfind(b"<", max(at - _WINDOW, 0), at), 0)
-            tag = _LINK.match(self._markup, start)
-            attributes = self._attributes(*tag.span()) if tag is not None and tag.end() > at else {}
+        for start, end, rank, *_ in self._rows(kernel.MARKED):
+            attributes = self._attributes(start, end) if rank == _REL else {}
             if "license" in attributes.get("rel", "").split() and attributes.get("href"):
                 before = self._markup[max(start - _BELOW, 0) : start]
                 if before.rfind(b"<figure") <= before.rfind(b"</figure"):
@@ -336,6 +331,7 @@ _MARKS: Final = {
 }
 """Marks of elements that hold authors (the surest first), a user, or a date; and a word that each has."""
 ITEM, RELATION, *BYLINES, USER, DATE_ITEM, PUBLISH, DATE = _MARKS
+_REL: Final = kernel.ATTRIBUTES.index("rel")
 _ITEMPROP: Final = kernel.ATTRIBUTES.index("itemprop")
 _NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input|(?<!p)review_")
 """Words that mark authors and dates of comments and of reviews, and fields of a form."""
@@ -347,7 +343,6 @@ _MICRODATA: Final = re.compile(
 """The name in the first element inside another one."""
 _ITEM_NAME: Final = re.compile(rb"""(?s)<(\w+)\b[^<>]*\sitemprop=["']?name\b[^<>]*>(.*?)</\1\b""")
 """An element with the name in microdata, and what is in it."""
-_LINK: Final = re.compile(rb"<[aA]\s[^<>]*>")
 _HOME: Final = re.compile(
     rb"(?i)\s*(?:<(?:span|div)\b[^<>]*>\s*)?<a\s[^<>]*?"
     rb"(?:href=[\"']?(?:https?://[^/\"'\s<>]+/?|/)[\"'\s>]|rel=[\"']?home\b|accesskey=[\"']?[h1]\b)"
