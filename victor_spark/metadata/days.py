@@ -38,7 +38,8 @@ def published(page: Statements) -> Candidates[str]:
     for where, day in _days(page, chain(*stated, created, page.marked(evidence.DATE_ITEM, _LONGEST_ELEMENT))):
         # Earlier days beside a heading are rather those that the text is about.
         shown = [one for one in _days(page, _of_dates(beside(page))) if one[1] >= "2000"]
-        if not any(_agree(own, day) for _, own in shown):
+        is_one = len({own[:10] for _, own in shown}) == 1  # several are rather those of other articles
+        if is_one and not any(_agree(own, day) for _, own in shown):
             yield from shown
         yield where, day
     if page.url and (in_address := dates.in_address(page.url)):
@@ -56,9 +57,9 @@ def _agree(shown: str, stated: str) -> bool:
 
 
 def _of_dates(lines: Iterable[str]) -> Candidates[str]:
-    """Those of the lines beside the heading with a date and little more, except dates of changes."""
+    """Those of the lines beside the heading with a date and little more, except dates of changes and tweets."""
     for line in sorted(lines, key=lambda line: sum(map(str.isalpha, WORD.findall(line))) > _WORDS_OF_DATE):
-        if len(line) <= _LONGEST_DATE and not _updated().search(line.casefold()):
+        if len(line) <= _LONGEST_DATE and line[0] != "—" and not _updated().search(line.casefold()):
             yield "text by h1", line
 
 
