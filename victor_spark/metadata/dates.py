@@ -25,8 +25,8 @@ def iso(text: str, *, month_first: bool = False) -> str | None:
     for found in chain(_ISO.finditer(text), _COMPACT.finditer(text)):
         if day := _day(found[1], found[2], found[3]):
             return day + (_time(found) if found.re is _ISO else "")
-    for found in _NUMBERS.finditer(text):
-        first, second, year = found[1], found[2], found[3]
+    for found in chain(_NUMBERS.finditer(text), _SHORT.finditer(text)):
+        first, second, year = found[1], found[2], found[3].rjust(4, "0").replace("00", "20", 1)
         if int(second) > 12 or (month_first and found[0].count("/") and int(first) <= 12):
             first, second = second, first
         if day := _day(year, second, first):
@@ -61,6 +61,8 @@ _ISO: Final = re.compile(
 )
 _COMPACT: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?=T\d|\b|\d{6}\b)")
 _NUMBERS: Final = re.compile(r"(?<![\d.])(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?!\d)")
+_SHORT: Final = re.compile(r"(?<![\d.:/-])(\d\d)(?:/|\.(?=0\d|1[0-2]))(\d\d)[./](\d\d)(?![\d.:/-])")
+"""A date of this century without its century."""
 _SECONDS: Final = re.compile(r"(\d{10})(?:\d{3})?")
 _ADDRESS: Final = (
     re.compile(r"/(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?=\D|\Z)"),
@@ -123,7 +125,7 @@ _WORD: Final = r"(?:[^\s\d,.،/()\[\]\"'’|:_-]{2,}|[ก-๙]{1,2}\.[ก-๙]\b
 _DAY_MONTH: Final = re.compile(
     r"(?<!\d)(?<!volume )(?<!vol\. )(?<!issue )(?<!no\. )(?<!nr\. )(?<!№ )"
     r"(\d{1,2})(?:st|nd|rd|th|er|º|ος|η|\.)?[\s,-]*(?:de |d['’]|of |ta' )?\s*"
-    rf"({_WORD}(?:[ /]{_WORD})?)\.?[\s,،'-]*(?:de |del |г|năm )?\s*\Z"
+    rf"({_WORD}(?:(?:[ /]| / ){_WORD})?)\.?[\s,،'-]*(?:de |del |г|năm )?\s*\Z"
 )
 _MONTH_DAY: Final = re.compile(
     rf"({_WORD})\.?\s+(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*[,،]?\s*(?:at\s|\d\d:\d\d:\d\d\s(?:\S{{1,5}}\s)?)?\Z"
@@ -137,7 +139,7 @@ _AFTER_YEAR: Final = re.compile(
 def _month(word: str) -> int | None:
     """The month with this name, also before another word (`أيار/مايو`), or with its longest beginning."""
     beginnings = (f"{word[:n]}-" for n in range(min(len(word), _LONGEST_MONTH), 1, -1))
-    names = (word, re.sub(r"[ /][^ /]+\Z", "", word), *beginnings)
+    names = (word, re.sub(r"[ /]+[^ /]+\Z", "", word), *beginnings)
     return next(filter(None, map(_months().get, names)), None)
 
 
