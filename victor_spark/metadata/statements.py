@@ -174,11 +174,11 @@ class Statements:
 
     @cached_property
     def around(self) -> tuple[list[str], list[str]]:
-        """The lines of text below the first heading that a title holds, or the first, and above it."""
+        """The lines of text below the longest heading that a title holds, or the first, and above it."""
         og_titles = self.evidence.meta.get("og:title", ())
         stated = "".join(map(key, (*og_titles, self.evidence.title or "")))
-        like = (i for i, heading in enumerate(self.evidence.headings) if "" != key(heading) in stated)
-        first = next(like, 0)
+        like = [key(heading) if key(heading) in stated else "" for heading in self.evidence.headings]
+        first = max(range(len(like)), key=lambda i: len(like[i]), default=0)
         below, above = self.evidence.around(first)
         if first or not self.evidence.repeated:
             return below, above
