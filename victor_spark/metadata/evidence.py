@@ -244,8 +244,12 @@ class Evidence:
         """The lines of text of an element; with `of_item`, those of the names of microdata in it, if any."""
         inside = self._markup[end : end + _WINDOW]
         name = _NOT_IN_NAME.split(self._markup[start + 1 : start + _MAX_NAME + 1], 1)[0]
-        if (behind := re.search(rb"(?i)</%s(?![\w-])" % name, inside)) is not None:
-            inside = inside[: behind.start()]
+        depth = 1
+        for tag in re.finditer(rb"(?i)<(/?)%s(?![\w-])" % name, inside):
+            depth += -1 if tag[1] else name == b"span"  # others that hold their like are boxes
+            if not depth:
+                inside = inside[: tag.start()]
+                break
         names = _ITEM_NAME.findall(inside) if of_item else []
         return [line for _, text in names for line in _lines(text)] or _lines(inside)
 
