@@ -75,7 +75,8 @@ class Evidence:
         """The values of elements of a kind, by those of their names that are known."""
         found: dict[str, list[str]] = {}
         for _, _, _, first, first_end, second, second_end in self._rows(kind):
-            name = known.get(self._markup[first:first_end].strip().lower())
+            names = self._markup[first:first_end].lower().split()  # of RDFa's `property` several
+            name = next(filter(None, map(known.get, names)), None)
             if name is not None and (content := _value(self._markup[second:second_end])):
                 found.setdefault(name, []).append(content)
         return found
@@ -282,8 +283,9 @@ class Evidence:
 
 @cache
 def _known_names() -> dict[bytes, str]:
-    """Names of `meta` elements that say something about the page."""
-    return {name.encode(): name for names in vocabulary().meta.values() for name in names}
+    """Names of `meta` elements that say something about the page; those of Dublin Core also as in `dc:date`."""
+    names = [name for names in vocabulary().meta.values() for name in names]
+    return {form.encode(): name for name in names for form in (_DUBLIN_CORE.sub(r"\1:", name), name)}
 
 
 def _value(source: bytes) -> str:
@@ -371,5 +373,6 @@ _LINE: Final = re.compile(
     rf"(?:{_NOT_SHOWN}|<[^>]*+>?|\s++)*+((?:[^<]++|{_NOT_SHOWN}|{_INLINE}|{_RUBY}|<wbr/?>)*+)"
 )
 """Tags and what is not shown, then a line with the tags in it."""
+_DUBLIN_CORE: Final = re.compile(r"\A(dc|dcterms)\.")
 _NOT_IN_NAME: Final = re.compile(rb"[^A-Za-z0-9]")
 _NOT_TEXT: Final = re.compile(rb"<(?:body|img|input|form)(?![A-Za-z0-9])", re.IGNORECASE)
