@@ -243,16 +243,26 @@ class Evidence:
 
     def _lines(self, start: int, end: int, *, of_item: bool = False) -> list[str]:
         """The lines of text of an element; with `of_item`, those of the names of microdata in it, if any."""
+        inside = self._inside(start, end)
+        names = _ITEM_NAME.findall(inside) if of_item else []
+        return [line for _, text in names for line in _lines(text)] or _lines(inside)
+
+    def _inside(self, start: int, end: int) -> bytes:
+        """The markup of the element with a start tag, cut at _WINDOW bytes."""
         inside = self._markup[end : end + _WINDOW]
         name = _NOT_IN_NAME.split(self._markup[start + 1 : start + _MAX_NAME + 1], 1)[0]
         depth = 1
         for tag in re.finditer(rb"(?i)<(/?)%s(?![\w-])" % name, inside):
             depth += -1 if tag[1] else name == b"span"  # others that hold their like are boxes
             if not depth:
-                inside = inside[: tag.start()]
-                break
-        names = _ITEM_NAME.findall(inside) if of_item else []
-        return [line for _, text in names for line in _lines(text)] or _lines(inside)
+                return inside[: tag.start()]
+        return inside
+
+    def ends(self, heading: str) -> set[str]:
+        """The text of an `h1` up to each tag in it, and from there on."""
+        inside = next((self._inside(start, end) for start, end, text in self._h1 if text == heading), b"")
+        pieces = _TAG.split(inside.decode("utf-8", "replace"))
+        return {"".join(part) for n in range(len(pieces)) for part in (pieces[:n], pieces[n:])}
 
     @property
     def licenses(self) -> set[str]:
@@ -366,6 +376,7 @@ _INLINE: Final = (
     r"(?:[aAbBiIuU]|abbr|bdi|em|EM|font|FONT|small|span|SPAN|strong|STRONG|sup|time)\b[^<>]*+>"
 )
 _RUBY: Final = r"</?r(?:t|p|b|tc|uby)\b[^<>]*+>"
+_TAG: Final = re.compile(f"{_NOT_SHOWN}|<[^<>]*>")
 _INSIDE_LINES: Final = re.compile(f"{_NOT_SHOWN}|{_INLINE}")
 _INSIDE_WORDS: Final = re.compile(rf"<r[tp]\b.*?(?=</?r(?:t|p|b|uby)\b|\Z)|{_RUBY}|<wbr/?>")
 """Elements with the pronunciation of a word, the tags around them, and places for hyphens."""

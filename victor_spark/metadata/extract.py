@@ -17,6 +17,7 @@ from victor_spark.words import INVISIBLE
 
 MIN_HEADING_F1: Final = 0.3
 """An `h1` is the title if its F1 with a stated title, by distinct words, is at least this."""
+_MIN_OF_HEADING: Final = 0.4  # the least share of a heading that is the title alone
 MAX_TAGS: Final = 50
 _MAX_NAME_WORDS: Final = 2  # an end of a title with more words is no name of a site
 _MAX_BARS: Final = 20  # bars and dashes at which a title may end or begin
@@ -94,9 +95,18 @@ def _titles(page: Statements) -> Candidates[str]:
     f1, heading = max(alike, key=lambda one: one[0], default=(0.0, ""))
     if f1 >= MIN_HEADING_F1:
         where = "text" if heading in page.evidence.repeated else "h1"
-        yield where, _mended(_without_site(page, heading, boards), stated, page.sites)
+        alone = _without_kicker(page, heading, stated)
+        yield where, _mended(_without_site(page, alone, boards), stated, page.sites)
     yield from stated
     yield from (("h1", heading) for heading, own in headings if own)
+
+
+def _without_kicker(page: Statements, heading: str, stated: Iterable[tuple[str, str]]) -> str:
+    """The heading without a kicker, a date or the like beside the title, which is then at one of its ends."""
+    letters = key(heading)
+    ends = {*map(key, page.evidence.ends(heading))} - page.sites - {letters}
+    alone = (title for _, title in stated if key(title) in ends)
+    return next((title for title in alone if len(key(title)) >= _MIN_OF_HEADING * len(letters)), heading)
 
 
 def _mended(heading: str, stated: Iterable[tuple[str, str]], sites: set[str]) -> str:
