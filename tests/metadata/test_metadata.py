@@ -143,8 +143,15 @@ def test_of_several_headings_the_one_most_like_the_title_is_the_title() -> None:
         ("<title>Ferries: timetable</title>", "Ferries: time<wbr>table", "Ferries: timetable"),
         ("<title>[24.1] Ferry is late</title>", "<span>Title:</span>Ferry is late", "Ferry is late"),
         ("<title>The ferry: Ferry is late</title>", "The ferry", "Ferry is late"),
+        ("<title>Ferry is late</title>", "<small>The North</small> Ferry is late", "Ferry is late"),
+        ("<title>Ferry is late</title>", "Ferry is late<br><i>3 May 2024 · News</i>", "Ferry is late"),
+        ("<title>Ferry is late</title>", "Why the ferry is late", "Why the ferry is late"),
+        ("<title>Knots</title>", "<i>Our most beautiful</i> Knots", "Our most beautiful Knots"),
     ],
-    ids=["kicker", "site as kicker", "site in kicker", "tags in a word", "wbr", "label", "name of the blog"],
+    ids=[
+        *("kicker", "site as kicker", "site in kicker", "tags in a word", "wbr", "label", "name of the blog"),
+        *("kicker in the heading", "date in the heading", "no element of its own", "small part"),
+    ],
 )
 def test_a_heading_is_mended_by_a_stated_title(head: str, heading: str, title: str) -> None:
     head += "<meta property=og:site_name content='Harbour News'>"
@@ -436,6 +443,9 @@ def test_rdfa_states_authors_and_dates() -> None:
         (["Super User", "{{ author }}", "%author%", "[object Object]"], ()),
         (["Anna Kos Senior Reporter", "Bo Lind +2 more et al."], ("Anna Kos", "Bo Lind")),
         (["記者王海／台北報導", "김바다 선임기자"], ("王海", "김바다")),
+        (["Zeige alle Beiträge von Anna Kos", "Interview: Bo Lind"], ("Anna Kos", "Bo Lind")),
+        (["Redaktion: Anna Kos", "Bo Lind am", "Eva Tan am 3. Mai"], ("Anna Kos", "Bo Lind", "Eva Tan")),
+        (["Veröffentlicht am", "Publiziert am 3. Mai", "No Author"], ()),
     ],
 )
 def test_names_have_no_introductions_addresses_or_handles(value: list[str], found: tuple[str, ...]) -> None:
@@ -515,6 +525,13 @@ def test_names_have_no_introductions_addresses_or_handles(value: list[str], foun
         ("2023 m. rugsėjo 5 d.", "2023-09-05"),
         ("1445/10/24 هـ الموافق 2024/05/03 م", "2024-05-03"),
         ("24/10/1445 - 03/05/2024", "2024-05-03"),
+        ("2 تير 1399", "2020-06-22"),
+        ("24 نيسان / أبريل 2020", "2020-04-24"),
+        ("03.05.24", "2024-05-03"),
+        ("26/10/13, 3:48 pm", "2013-10-26"),
+        ("10.30.15", None),
+        ("Version 12.10.11.12", None),
+        ("12:10:11.12", None),
         ("Volume 12, November 2022", None),
         ("Vol. 12 November 2022", None),
         ("", None),
@@ -723,8 +740,13 @@ def test_a_date_below_the_heading_is_the_last_resort() -> None:
         ("2024-05-03", "05.03.2024", "2024-05-03"),
         ("2024-05-03", "The ferries of the isles have been late since 10 March 2024.", "2024-05-03"),
         ("2024-05-03", "10 May 1999", "2024-05-03"),
+        ("2024-05-03", "Nets 1 May 2024<br>Boats 7 May 2024", "2024-05-03"),
+        ("2024-05-03", "Fog is near!<br>— Harbour May 1, 2024", "2024-05-03"),
     ],
-    ids=["other", "byline", "time zone", "change", "both", "paper", "order", "prose", "long ago"],
+    ids=[
+        *("other", "byline", "time zone", "change", "both", "paper", "order", "prose", "long ago"),
+        *("other articles", "tweet"),
+    ],
 )
 def test_the_day_shown_beside_the_heading_goes_before_the_stated_one(
     stated: str, shown: str, day: str
@@ -733,6 +755,36 @@ def test_the_day_shown_beside_the_heading_goes_before_the_stated_one(
     found = page(head, f"<h1>Ferries</h1><p>{shown}</p>")
     assert (found.date or "")[:10] == day
     assert found.sources["date"] == ("text by h1" if day != "2024-05-03" else "json-ld Article.datePublished")
+
+
+def test_a_day_is_shown_beside_the_longest_heading_that_the_title_holds() -> None:
+    headings = "<h1>Harbour</h1><p>Home</p><h1>Ferry is late</h1>"
+    body = f"<title>Harbour online - Ferry is late</title>{headings}<p>3 May 2024</p>"
+    assert metadata(f"{body}{PROSE * 20}".encode()).date == "2024-05-03"
+
+
+def test_a_marked_span_may_hold_others() -> None:
+    body = f"{PROSE * 20}<span class=published><span>published</span> 3 May 2024</span>"
+    assert metadata(f"<h1>Nets</h1>{body}".encode()).date == "2024-05-03"
+
+
+def test_dates_of_teasers_and_widgets_are_not_those_of_the_page() -> None:
+    for name in ("big-teaser__date", "widget-date"):
+        body = f"<h1>Nets</h1>{PROSE * 20}<i class={name}>3 May 2024</i>"
+        assert metadata(body.encode()).date is None
+
+
+def test_names_of_dublin_core_have_a_dot_or_a_colon_and_a_property_may_have_several() -> None:
+    head = "<meta property='x:day dc:date' content=2024-05-06><meta name=dcterms:creator content='Anna Kos'>"
+    found = page(head)
+    assert (found.date, found.authors) == ("2024-05-06", ("Anna Kos",))
+    assert found.sources["date"] == "meta dc.date"
+
+
+def test_an_entry_of_a_blog_is_no_byline() -> None:
+    post = "<article class='hentry author-anna'>Nets And Knots</article>"
+    assert page("<meta name=author content='Anna Kos'>", post).authors == ("Anna Kos",)
+    assert page("", post).authors == ()
 
 
 def test_a_line_of_a_date_alone_goes_before_that_of_a_link_to_another_text() -> None:
