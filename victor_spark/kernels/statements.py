@@ -62,9 +62,9 @@ def statements(
     and content; those of LINK its rel (if it begins with c or l, as canonical and licence) and href; JSON_LD
     has its text as the second value. MARKED are other elements with `author`, `byline`, `username`, `publish`
     or `date` in one of ATTRIBUTES (in `href`: `author`), or with `license` in `rel`; the rank is the index of
-    the attribute, the first value its value. Scripts, styles and comments hold no tags. `names`: NAMES. At most MOST tags of a kind
-    are reported: `found` needs MOST rows for each kind and one for the tag that is read, and `counts` N_KINDS
-    zeros.
+    the attribute, the first value its value. Scripts, styles and comments hold no tags. `names`: NAMES. At
+    most MOST tags of a kind are reported: `found` needs MOST rows for each kind and one for the tag that is
+    read, and `counts` N_KINDS zeros.
     """
     n: Py_ssize_t = source.shape[0]
     i: Py_ssize_t = 0

@@ -57,7 +57,7 @@ def _agree(shown: str, stated: str) -> bool:
 
 
 def _of_dates(lines: Iterable[str]) -> Candidates[str]:
-    """Those of the lines beside the heading with a date and little more, except dates of changes and tweets."""
+    """Those of the lines beside the heading with a date and little more, but not of a change or a tweet."""
     for line in sorted(lines, key=lambda line: sum(map(str.isalpha, WORD.findall(line))) > _WORDS_OF_DATE):
         if len(line) <= _LONGEST_DATE and line[0] != "—" and not _updated().search(line.casefold()):
             yield "text by h1", line

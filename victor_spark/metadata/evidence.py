@@ -293,7 +293,7 @@ class Evidence:
 
 @cache
 def _known_names() -> dict[bytes, str]:
-    """Names of `meta` elements that say something about the page; those of Dublin Core also as in `dc:date`."""
+    """Names of `meta` elements that state a field; those of Dublin Core also as in `dc:date`."""
     names = [name for names in vocabulary().meta.values() for name in names]
     return {form.encode(): name for name in names for form in (_DUBLIN_CORE.sub(r"\1:", name), name)}
 
