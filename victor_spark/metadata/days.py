@@ -12,7 +12,8 @@ from victor_spark.metadata.statements import Candidates, Statements
 from victor_spark.metadata.vocabulary import pattern_of
 
 _LONGEST_LINE: Final = 120
-_LONGEST_DATE: Final = 48
+_LONGEST_DATE: Final = 60
+_LONGEST_OTHER: Final = 48  # of a line whose day goes before a stated one
 _LONGEST_ELEMENT: Final = 80  # that is marked as one with a date
 _WORDS_OF_DATE: Final = 4  # the most words in a line of a date alone
 _MAX_LABEL_WORDS: Final = 3
@@ -37,7 +38,7 @@ def published(page: Statements) -> Candidates[str]:
     created = filter(lambda one: one[0].startswith("time datecreated"), page.evidence.times)
     for where, day in _days(page, chain(*stated, created, page.marked(evidence.DATE_ITEM, _LONGEST_ELEMENT))):
         # Earlier days beside a heading are rather those that the text is about.
-        shown = [one for one in _days(page, _of_dates(beside(page))) if one[1] >= "2000"]
+        shown = [one for one in _days(page, _of_dates(beside(page), _LONGEST_OTHER)) if one[1] >= "2000"]
         is_one = len({own[:10] for _, own in shown}) == 1  # several are rather those of other articles
         if is_one and not any(_agree(own, day) for _, own in shown):
             yield from shown
@@ -56,10 +57,10 @@ def _agree(shown: str, stated: str) -> bool:
     return is_issue or {*shown[:10].split("-")} == {*stated[:10].split("-")}
 
 
-def _of_dates(lines: Iterable[str]) -> Candidates[str]:
+def _of_dates(lines: Iterable[str], longest: int = _LONGEST_DATE) -> Candidates[str]:
     """Those of the lines beside the heading with a date and little more, but not of a change or a tweet."""
     for line in sorted(lines, key=lambda line: sum(map(str.isalpha, WORD.findall(line))) > _WORDS_OF_DATE):
-        if len(line) <= _LONGEST_DATE and line[0] != "—" and not _updated().search(line.casefold()):
+        if len(line) <= longest and line[0] != "—" and not _updated().search(line.casefold()):
             yield "text by h1", line
 
 

@@ -157,8 +157,9 @@ class Evidence:
             if (behind := below.lower().find(b"</h1")) >= 0:
                 below = below[behind + 5 :]
             above = above[above.find(b">") + 1 :]
-            inside, tag, rest = above.partition(b"</script")  # of a script that begins further above
-            return _lines(below, _MAX_BELOW), _lines(above if b"<script" in inside or not tag else tag + rest)
+            if (raw := _RAW.search(above)) and raw[1]:  # the end of a script that begins further above
+                above = above[raw.start() :]
+            return _lines(below, _MAX_BELOW), _lines(above)
         return [], []
 
     @cached_property
@@ -376,6 +377,7 @@ _INLINE: Final = (
     r"(?:[aAbBiIuU]|abbr|bdi|em|EM|font|FONT|small|span|SPAN|strong|STRONG|sup|time)\b[^<>]*+>"
 )
 _RUBY: Final = r"</?r(?:t|p|b|tc|uby)\b[^<>]*+>"
+_RAW: Final = re.compile(rb"<(/?)(?:script|style)\b")
 _TAG: Final = re.compile(f"{_NOT_SHOWN}|<[^<>]*>")
 _INSIDE_LINES: Final = re.compile(f"{_NOT_SHOWN}|{_INLINE}")
 _INSIDE_WORDS: Final = re.compile(rf"<r[tp]\b.*?(?=</?r(?:t|p|b|uby)\b|\Z)|{_RUBY}|<wbr/?>")
