@@ -231,6 +231,8 @@ def test_authors_without_separators_are_a_list_of_names(markup: str) -> None:
     [
         "<div class=author>Anna Kos<br>Harbour Officer</div>",
         "<div class=byline>Anna Kos<br>Senior Editor</div>",
+        "<i class=hero-image__author>Bo Lind</i><i class=author>Commentary by Anna Kos</i>",
+        "<i class=author>Getty Images</i><i class=author>Anna Kos</i>",
         f"<b class=author>Anna Kos</b>{'<p>The ferry is late.</p>' * 20}<b class=author>Bo Lind</b>",
     ],
 )
@@ -718,8 +720,16 @@ def test_titles_of_handbooks_and_boards_are_those_of_the_page(title: str, body: 
 
 
 def test_a_date_below_the_heading_is_the_last_resort() -> None:
-    body = "<h1>Ferry is late</h1><p>Updated May 5, 2023 9:00 AM · Published May 3, 2023</p>"
-    assert metadata(body.encode()).date == "2023-05-03"
+    for label in ("Published", "Originally created"):
+        body = f"<h1>Ferry is late</h1><p>Updated May 5, 2023 9:00 AM · {label} May 3, 2023</p>"
+        assert metadata(body.encode()).date == "2023-05-03"
+    body = (
+        "<h1>Ferry is late</h1><p>Photo of 5 May 2021 by us, in the harbour: the ferry at noon, in rain</p>"
+    )
+    line = "<p>May 3, 2023 / 1:39 PM / Updated 2 minutes ago, 8 min read</p>"
+    assert metadata(f"{line}{body}".encode()).date == "2023-05-03"
+    last = "<p>23 replies · last post by Bo 5 May 2024</p>"
+    assert metadata(f"<h1>Nets</h1>{last}{PROSE}<time>3 May 2024</time>".encode()).date == "2024-05-03"
     body = "<h1>Ferry is late</h1><div><span>3 May 2023</span></div>"
     assert page(body=body).sources["date"] == "address"
     found = metadata(body.encode(), "https://www.harbour-news.example/ferry")
@@ -1262,9 +1272,10 @@ def test_the_license_is_where_the_link_in_the_text_leads_unless_it_is_that_of_a_
     assert page(rights, link).license == "https://cc.example/by/4.0/"
 
 
+@pytest.mark.parametrize("tag", ["script", "style"])
 @pytest.mark.parametrize("before", ["", f"/* {'x' * 480} */ if (tide > 2) "])
-def test_a_script_just_above_the_heading_shows_no_date(before: str) -> None:
-    script = f"<script>{before}var day = '2023-01-05'\n</script>"
+def test_a_script_just_above_the_heading_shows_no_date(tag: str, before: str) -> None:
+    script = f"<{tag}>{before}var day = '2023-01-05'\n</{tag}>"
     assert metadata(f"{script}<p>3 May 2024</p><h1>Tides</h1>".encode()).date == "2024-05-03"
     assert metadata(f"{script}<h1>Tides</h1>".encode()).date is None
 
