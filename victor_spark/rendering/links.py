@@ -89,7 +89,8 @@ FORMULA: Final = re.compile(
     r"latex\.codecogs|/math/render/|latex\.php|mathtex|mimetex|/render_tex|mwe-math|tex2img|[?&](?:tex|latex)=|"
     r' class="[^"]*\b(?:latex|tex|math|formula)\b| alt="(?:\$[^"$]+\$"|\\[(\[]|\\begin\{)'
 )
-MAY_BE_FORMULA: Final = re.compile(r'tex|math|formula| alt="[$\\]')
+MAY_BE_FORMULA: Final = ("tex", "math", "formula", ' alt="$', ' alt="\\')
+"""What a tag has that FORMULA matches: looked for first, which takes a tenth of the time."""
 _SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset", "data-sizes-srcset")
 _PLACEHOLDER: Final = re.compile(
     r"(?<![^/_-])(?:placeholder|blank|spacer|transparent|1x1|pixel|loading|lazy|grey|clear)(?:[._-]?\d+)*+\.(?:gif|png|svg|jpe?g)",

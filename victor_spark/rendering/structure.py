@@ -238,7 +238,8 @@ class Structure:
     def formula_of_image(self, row: int) -> tuple[str, bool] | None:
         """The LaTeX of the formula that an image shows, and whether it stands by itself."""
         tag = self.tag(row)
-        is_formula = links.MAY_BE_FORMULA.search(tag) is not None and links.FORMULA.search(tag) is not None
+        may_be = any(part in tag for part in links.MAY_BE_FORMULA)
+        is_formula = may_be and links.FORMULA.search(tag) is not None
         if not self.marks(row) & MARK["math"] and not is_formula:
             return None
         tex = formulas.tidy(self.attribute(row, "alt") or formulas.of_address(self.attribute(row, "src")))
