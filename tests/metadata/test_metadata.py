@@ -530,6 +530,8 @@ def test_names_have_no_introductions_addresses_or_handles(value: list[str], foun
         ("2 تير 1399", "2020-06-22"),
         ("24 نيسان / أبريل 2020", "2020-04-24"),
         ("03.05.24", "2024-05-03"),
+        ("04/21/2004", "2004-04-21"),
+        ("27/12/96", "1996-12-27"),
         ("26/10/13, 3:48 pm", "2013-10-26"),
         ("10.30.15", None),
         ("Version 12.10.11.12", None),
@@ -779,7 +781,7 @@ def test_a_marked_span_may_hold_others() -> None:
 
 
 def test_dates_of_teasers_and_widgets_are_not_those_of_the_page() -> None:
-    for name in ("big-teaser__date", "widget-date"):
+    for name in ("big-teaser__date", "widget-date", "date-of-birth"):
         body = f"<h1>Nets</h1>{PROSE * 20}<i class={name}>3 May 2024</i>"
         assert metadata(body.encode()).date is None
 

@@ -26,7 +26,9 @@ def iso(text: str, *, month_first: bool = False) -> str | None:
         if day := _day(found[1], found[2], found[3]):
             return day + (_time(found) if found.re is _ISO else "")
     for found in chain(_NUMBERS.finditer(text), _SHORT.finditer(text)):
-        first, second, year = found[1], found[2], found[3].rjust(4, "0").replace("00", "20", 1)
+        first, second, year = found[1], found[2], found[3]
+        if len(year) == _DIGITS_WITHOUT_CENTURY:
+            year = ("20" if int(year) <= _LAST_OF_THIS_CENTURY else "19") + year
         if int(second) > 12 or (month_first and found[0].count("/") and int(first) <= 12):
             first, second = second, first
         if day := _day(year, second, first):
@@ -62,7 +64,8 @@ _ISO: Final = re.compile(
 _COMPACT: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?=T\d|\b|\d{6}\b)")
 _NUMBERS: Final = re.compile(r"(?<![\d.])(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?!\d)")
 _SHORT: Final = re.compile(r"(?<![\d.:/-])(\d\d)(?:/|\.(?=0\d|1[0-2]))(\d\d)[./](\d\d)(?![\d.:/-])")
-"""A date of this century without its century."""
+_DIGITS_WITHOUT_CENTURY: Final = 2
+_LAST_OF_THIS_CENTURY: Final = 68  # as in Python and POSIX
 _SECONDS: Final = re.compile(r"(\d{10})(?:\d{3})?")
 _ADDRESS: Final = (
     re.compile(r"/(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?=\D|\Z)"),
