@@ -1233,6 +1233,12 @@ def test_names_of_users_in_the_json_of_a_thread_are_exact(name: str) -> None:
     assert page(linked_data(thread), "<h1>Leak</h1>").authors == (name,)
 
 
+def test_a_thing_with_a_headline_is_an_article_and_a_name_may_be_an_object() -> None:
+    person = {"@type": "Person", "name": {"@type": "Person", "name": "Anna Kos"}}
+    found = page(linked_data({"@type": [], "headline": "Ferry is late", "author": [person, "¿ Bo Lind"]}))
+    assert (found.title, found.authors) == ("Ferry is late", ("Anna Kos", "Bo Lind"))
+
+
 def test_a_user_of_a_thread_is_named_once_and_addresses_are_no_names() -> None:
     names = ["Van Life 77", "Van Life 77", "https://forum.example/u/3", "admin"]
     thread = {

@@ -133,7 +133,7 @@ _FULL: Final = re.compile(
 )
 _TWICE: Final = re.compile(r"\A(\S+ \S+|(?![A-Z][a-z]+ )\S+) \1\Z")
 _LABEL: Final = re.compile(r"[:：]\s*\Z")
-_AROUND: Final = " \t\r\n.,;:|·•●–—-/()[]\"'“”»"
+_AROUND: Final = " \t\r\n.,;:|·•●–—-/()[]\"'“”»¿"
 _NAME: Final = re.compile(r"(?!\d+(?:st|nd|rd|th)?\b)(?=.*[^\W\d_])[^:：{}%]*\Z")
 """With a letter, not a number first, and without the label of another role, as in `Image: …`."""
 _NO_NAME: Final = re.compile(

@@ -350,7 +350,9 @@ _MARKS: Final = {
 ITEM, RELATION, *BYLINES, USER, DATE_ITEM, PUBLISH, DATE = _MARKS
 _REL: Final = kernel.ATTRIBUTES.index("rel")
 _ITEMPROP: Final = kernel.ATTRIBUTES.index("itemprop")
-_NOT_OF_THE_PAGE: Final = re.compile("comment|follow|warning|input|(?<!p)review_|widget-date|teaser[_-]*date|birth")
+_NOT_OF_THE_PAGE: Final = re.compile(
+    "comment|follow|warning|input|(?<!p)review_|widget-date|teaser[_-]*date|birth"
+)
 """Words that mark authors and dates of comments, reviews and other texts, and fields of a form."""
 _REVIEW: Final = re.compile(rb"""itemprop=["']?reviews?["'\s>]""")
 """The beginning of a review of the page's subject: authors and dates after it are those of reviews."""

@@ -81,10 +81,11 @@ _BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrtu])')
 
 
 def types(thing: Thing) -> tuple[str, ...]:
-    """The types of an object, without the vocabulary's address."""
+    """The types of an object, without the vocabulary's address; one with a headline is at least an article."""
     stated = thing.get("@type") or thing.get("type")
     every = stated if isinstance(stated, list) else [stated]
-    return tuple([one.replace(":", "/").rpartition("/")[2] for one in every if isinstance(one, str)])
+    found = tuple([one.replace(":", "/").rpartition("/")[2] for one in every if isinstance(one, str)])
+    return found or ("Article",) * ("headline" in thing)
 
 
 def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
@@ -98,7 +99,7 @@ def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
             parts = [part for part in map(inner.get, ("givenName", "familyName")) if isinstance(part, str)]
             inner = inner.get(key) or inner.get("@value") or " ".join(parts)
         for text in inner[:100] if isinstance(inner, list) else [inner]:
-            text = text.get("@value") if isinstance(text, dict) else text  # noqa: PLW2901
+            text = text.get("@value") or text.get(key) if isinstance(text, dict) else text  # noqa: PLW2901
             text = str(text) if type(text) is int else text  # noqa: PLW2901
             if isinstance(text, str) and text.strip():
                 yield " ".join(unescape(text[:MAX_VALUE]).encode("utf-8", "replace").decode().split())
