@@ -19,7 +19,7 @@ from victor_spark.errors import InputError
 from victor_spark.evaluation import contained, labelling, measures
 from victor_spark.evaluation.gold import GoldPage
 from victor_spark.evaluation.measures import Overlap
-from victor_spark.extractors import peers
+from victor_spark.extractors import check_name, peers
 
 NAMES: Final = ("trafilatura", "readability", "resiliparse", "justext", "boilerpipe")
 """The cleaners compared; jusText with the stop list of the page's language."""
@@ -49,7 +49,7 @@ class PeerRow:
 def versions(names: Sequence[str]) -> dict[str, str]:
     """Cleaner → the tool and its version; UsageError where one isn't installed."""
     for name in names:
-        peers.check_installed(name)
+        check_name(name)
     packages = {name: peers.PEERS[name].package for name in names}
     return {name: f"{package} {metadata.version(package)}" for name, package in packages.items()}
 

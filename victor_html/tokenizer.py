@@ -42,7 +42,6 @@ class Tokenizer:
     n: cython.Py_ssize_t
     n_tokens: cython.Py_ssize_t
     name: cython.int
-    name_hash: cython.uint
     attributes_end: cython.Py_ssize_t
     flags: cython.int
     closed_itself: cython.bint
@@ -255,7 +254,6 @@ class Tokenizer:
         slot: cython.uint = code & mask
         while self.slots[slot] != code and self.slots[slot] != 0:
             slot = (slot + 1) & mask
-        self.name_hash = code
         self.name = (
             self.slot_names[slot] if self.slots[slot] else _UNLISTED - cython.cast(cython.int, code >> 2)
         )

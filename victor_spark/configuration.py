@@ -39,12 +39,6 @@ Size: TypeAlias = Annotated[int, n_bytes]
 """Bytes, which a TOML file may state as a text such as "10M"."""
 
 
-def size(n_bytes: int) -> str:
-    """Bytes as `n_bytes` reads them, in the largest whole unit: 10M."""
-    power = max(n for n in range(len(_UNITS)) if not n_bytes % 1024**n)
-    return f"{n_bytes // 1024**power}{_UNITS[power]}"
-
-
 def not_empty(text: str) -> str:
     """A text of at least one character, such as a path."""
     if not text:

@@ -7,7 +7,7 @@ import errno
 import json
 import os
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from types import SimpleNamespace
@@ -28,12 +28,12 @@ N_CACHED: Final = 16
 
 
 class Kind(NamedTuple):
-    """The name of a kind of table, the command that writes it, and the versions that can be read."""
+    """The name of a kind of table, the command that writes it, and its version."""
 
     name: str
     command: str
     version_key: str
-    versions: Sequence[str]
+    version: str
     schema: pa.Schema
 
     @property
@@ -92,8 +92,8 @@ class SiteFiles:
             file.seek(size - found.metadata.serialized_size)
             footer = sha256(file.read()).hexdigest()
         version = tables.schema_version(schema, kind.version_key, SITE)
-        if version not in kind.versions:
-            which = f"is a {kind.name} of version {version}, not {kind.versions[-1]}"
+        if version != kind.version:
+            which = f"is a {kind.name} of version {version}, not {kind.version}"
             raise TableError(f"{path}: {f'is no {kind.name}' if version is None else which}")
         try:
             schema.empty_table().select(kind.schema.names).cast(kind.schema)

@@ -208,16 +208,6 @@ def test_a_row_group_that_is_not_sorted_is_refused_when_it_is_read(tmp_path: Pat
         clean(1)
 
 
-def test_a_table_of_version_1_cleans_as_before(tmp_path: Path) -> None:
-    """It has one row group, one more column, and no grouping in its metadata."""
-    found = pa.concat_tables([of_site(n) for n in range(9)])
-    older = found.append_column("histogram", pa.array([[1, 2]] * len(found), pa.list_(pa.int32())))
-    pq.write_table(older.replace_schema_metadata({table.VERSION_KEY: "1"}), tmp_path / "1.parquet")
-    now = written(tmp_path / "2.parquet", [found])
-    for number in range(10):
-        assert cleaner(str(tmp_path / "1.parquet"))(number).text == cleaner(now)(number).text
-
-
 def test_a_site_is_what_the_metadata_of_the_table_says(tmp_path: Path) -> None:
     by_host = of_site(1).replace_schema_metadata({table.VERSION_KEY: "2", tables.GROUPING_KEY: "host"})
     clean = cleaner(written(tmp_path / "t.parquet", [by_host]))

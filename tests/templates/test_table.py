@@ -40,12 +40,6 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path, first: pa.Table) -> N
     assert table.read(path).equals(first)
 
 
-def test_a_table_of_version_1_is_read_without_its_histograms(tmp_path: Path, first: pa.Table) -> None:
-    older = first.append_column("histogram", pa.nulls(len(first), pa.list_(pa.int32())))
-    pq.write_table(older.replace_schema_metadata({table.VERSION_KEY: "1"}), tmp_path / "t.parquet")
-    assert table.read(tmp_path / "t.parquet").equals(first)
-
-
 def test_another_version_is_refused_in_clear_words(tmp_path: Path, first: pa.Table) -> None:
     path = tmp_path / "templates.parquet"
     pq.write_table(first.replace_schema_metadata({table.VERSION_KEY: "7"}), path)

@@ -2,8 +2,8 @@
 
 import json
 import lzma
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,34 +21,17 @@ from victor_spark.logs import track
 from victor_spark.rendering.plain import plain_text
 
 
-@dataclass(frozen=True)
-class Finished:
-    """A done page: its row, its final labels (digits of the store's labels), and its annotators."""
+def finished(store: Store) -> Iterator[tuple[Row, str, list[Row]]]:
+    """The done pages: the row of each, its final labels (digits of the store's labels), its annotations.
 
-    row: Row
-    labels: str
-    annotators: tuple[str, ...]
-    judge: str | None
-    active_seconds: float
-    notes: tuple[str, ...]
-
-
-def finished(store: Store) -> Iterator[Finished]:
-    """The done pages, with the labels of the adjudicator, or else of the majority (a tie is `other`)."""
+    The labels are those of the adjudicator, or else of the majority (a tie is `other`).
+    """
     for row in store.rows("SELECT * FROM page WHERE NOT practice ORDER BY id"):
         given = store.rows("SELECT * FROM given WHERE page = ? AND state = 'done' ORDER BY id", row["id"])
-        if not given:
-            continue
-        judge = next((each for each in reversed(given) if each["judge"]), None)
-        others = [each for each in given if not each["judge"]]
-        yield Finished(
-            row,
-            judge["labels"] if judge else annotations.majority_of([each["labels"] for each in others]),
-            annotators=tuple(each["name"] for each in others),
-            judge=judge["name"] if judge else None,
-            active_seconds=round(sum(each["active_seconds"] for each in given), 1),
-            notes=tuple(each["note"] for each in given if each["note"]),
-        )
+        if given:
+            judged = [each["labels"] for each in given if each["judge"]]
+            labels = judged[-1] if judged else annotations.majority_of([each["labels"] for each in given])
+            yield row, labels, given
 
 
 def export(store: Store, form: str, output: Path) -> int:
@@ -63,12 +46,12 @@ def export(store: Store, form: str, output: Path) -> int:
             f"{store.path}: no page is done yet (Enter in the browser marks a page as done)"
         )
     lines = []
-    for page in track(done, "exporting", len(done)):
+    for page, labels, given in track(done, "exporting", len(done)):
         if form == "html":
-            names = [store.labels[int(label)].name for label in page.labels]
-            _write(output / f"{page.row['hash'][:16]}.html", merged(content(store, page.row["id"]), names))
+            names = [store.labels[int(label)].name for label in labels]
+            _write(output / f"{page['hash'][:16]}.html", merged(content(store, page["id"]), names))
             continue
-        row = gold_row(store, page)
+        row = gold_row(store, page, labels, given)
         if form == "gold":  # as evaluation.gold reads it
             lines.append(json.dumps(row, ensure_ascii=False) + "\n")
         else:  # for `victor evaluate --gold --pages`
@@ -79,27 +62,26 @@ def export(store: Store, form: str, output: Path) -> int:
     return len(done)
 
 
-def gold_row(store: Store, page: Finished) -> dict[str, Any]:
-    """A page as a line of gold: the kept text, and in meta the label of each block."""
-    row = page.row
+def gold_row(store: Store, row: Row, digits: str, given: Sequence[Row]) -> dict[str, Any]:
+    """A `finished` page as a line of gold: the kept text, and in meta the label of each block."""
     kept = content(store, row["id"])
     blocks = segment(kept.html)
-    labels = carried_over(kept, roles(store, page.labels), blocks)
+    labels = carried_over(kept, roles(store, digits), blocks)
     document = _document(kept.html, blocks, labels, row)
     names = [label.name for label in store.labels]
     meta: dict[str, Any] = {
         "block_labels": "".join(map(str, labels.tolist())),
-        "annotators": list(page.annotators),
-        "judge": page.judge,
-        "active_seconds": page.active_seconds,
+        "annotators": [each["name"] for each in given if not each["judge"]],
+        "judge": next((each["name"] for each in reversed(given) if each["judge"]), None),
+        "active_seconds": round(sum(each["active_seconds"] for each in given), 1),
         "source": row["source"],
         "record_id": row["record_id"],
     }
     if len(names) > len(LABELS):
-        own = carried_over(kept, np.array(list(page.labels), dtype=np.uint8), blocks)
+        own = carried_over(kept, np.array(list(digits), dtype=np.uint8), blocks)
         meta |= {"own_labels": names, "own_block_labels": "".join(map(str, own.tolist()))}
-    if page.notes:
-        meta["notes"] = list(page.notes)
+    if notes := [each["note"] for each in given if each["note"]]:
+        meta["notes"] = notes
     return {
         "id": row["hash"][:16],
         "url": row["url"],

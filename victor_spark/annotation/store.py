@@ -134,7 +134,7 @@ class Store:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self._connection = path, connection
-        self._lock, self._n_around = threading.RLock(), 0
+        self._lock = threading.RLock()
         self.labels: tuple[Label, ...] = ()
         self.id = self.token = ""
 
@@ -142,18 +142,12 @@ class Store:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction, or a part of the enclosing one: all of it is stored, or nothing after an error."""
         with self._lock, _clear_errors(self.path):
-            if self._n_around:  # nested: part of the enclosing transaction
+            if self._connection.in_transaction:  # nested: part of the enclosing transaction
                 yield self._connection
                 return
             self._connection.execute("BEGIN IMMEDIATE")
-            self._n_around = 1
-            try:
+            with self._connection:  # commits; after an error, also that of COMMIT, rolls back
                 yield self._connection
-                self._connection.execute("COMMIT")
-            finally:
-                self._n_around = 0
-                if self._connection.in_transaction:  # COMMIT was not reached, or failed
-                    self._connection.execute("ROLLBACK")
 
     def rows(self, statement: str, *values: Any) -> list[Row]:
         """The rows of a SELECT; `values` are its parameters, or one dict of named parameters."""

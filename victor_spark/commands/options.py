@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from victor_spark import errors
-from victor_spark.configuration import n_bytes, not_empty, size
+from victor_spark.configuration import n_bytes, not_empty
 
 _PERCENT: Final = re.compile(r"%(?!\()")
 
@@ -110,7 +110,7 @@ def of(kind: type, name: str) -> Option | OneOf:
     if chosen["kind"] is None:
         return switch(flag, help_, value=not default, dest=name)
     if default and "default" not in help_:
-        shown = size(default) if chosen["kind"] is n_bytes else f"{default}".removesuffix(".0")
+        shown = f"{default >> 20}M" if chosen["kind"] is n_bytes else f"{default}".removesuffix(".0")
         shown = ",".join(map(str, default)) if isinstance(default, tuple) else shown
         help_ = f"{help_} (default: {shown})"
     made = option(flag, help_, chosen["kind"], dest=name, **chosen["how"])

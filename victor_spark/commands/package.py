@@ -14,7 +14,6 @@ examples:
 """
 
 import argparse
-import shutil
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Final
@@ -58,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{error.name} is not installed here: {wanted}, or name other --extras") from error
     except FileExistsError as error:
         raise OutputError(f"{folder} is a file; --output is a directory") from error
-    except (OSError, shutil.Error) as error:
+    except OSError as error:
         raise OutputError(f"{folder}: {error}") from error
     for name, n_bytes in sizes.items():
         print(f"{folder / name}: {n_bytes / 1e6:.0f} MB")

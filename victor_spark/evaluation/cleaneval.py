@@ -7,10 +7,12 @@ are for scripts without spaces.
 
 import html
 import re
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from itertools import count
+from typing import Final
 
 import numpy as np
 
@@ -103,7 +105,7 @@ def character_overlap(ours: str, gold: str) -> dict[str, Overlap]:
 
 def overlap(found: Sequence[Hashable], wanted: Sequence[Hashable]) -> Overlap:
     """The tokens in the matching blocks."""
-    return Overlap(int(_found(found, wanted)[num.FOUND_LENGTH].sum()), len(found), len(wanted))
+    return Overlap(int(matching_blocks(found, wanted)[:, 2].sum()), len(found), len(wanted))
 
 
 def _n_markers(tokens: Sequence[str]) -> int:
@@ -111,44 +113,16 @@ def _n_markers(tokens: Sequence[str]) -> int:
 
 
 def matching_blocks(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
-    """The Ratcliff–Obershelp matching blocks in order, shape (n, 3): start in a, start in b, length.
+    """The Ratcliff–Obershelp matching blocks in any order, shape (n, 3): start in a, start in b, length.
 
-    They are those of `difflib.SequenceMatcher(None, a, b, autojunk=False)`, but no two touch on both sides,
-    and there is no empty last one. The time is nearly linear, so whole pages compare by character.
+    They match the same tokens as those of `difflib.SequenceMatcher(None, a, b, autojunk=False)`; neighbours
+    are not joined. The time is nearly linear, so whole pages compare by character.
     """
-    found = _found(a, b)
-    starts, others, lengths = found[:, np.argsort(found[num.FOUND_A], kind="stable")]
-    if not len(lengths):
-        return found.T
-    apart = (starts[1:] != starts[:-1] + lengths[:-1]) | (others[1:] != others[:-1] + lengths[:-1])
-    first = np.flatnonzero(np.concatenate([[True], apart]))
-    rows = (starts[first], others[first], np.add.reduceat(lengths, first))
-    return np.column_stack(rows).astype(np.int32)
-
-
-def _found(a: Sequence[Hashable], b: Sequence[Hashable]) -> Int32:
-    """The kernel's blocks in any order, one column per block: rows num.FOUND."""
-    left, right, n_symbols = _symbols(a, b)
-    few, many = sorted((len(left), len(right)))
+    ids = defaultdict[Hashable, int](count().__next__)  # a token gets its number where it is looked up first
+    left, right = (np.fromiter(map(ids.__getitem__, each), np.int32, len(each)) for each in (a, b))
+    few, many = sorted((len(a), len(b)))
     found = np.empty((len(num.FOUND), few), np.int32)
-    if not few:
-        return found
     sizes = ((num.STATE, 2 * few + 2), (num.EDGE, 3 * few + 4), (num.ENDS, many + 1), (num.PENDING, few + 2))
     work = (np.empty((len(rows), size), np.int32) for rows, size in sizes)
-    n = kernel.match(*views(left, right, np.full(n_symbols, -1, np.int32), *work, found))
-    return found[:, :n]
-
-
-def _symbols(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[Int32, Int32, int]:
-    """Both sequences as numbers from 0 on, equal ones for equal tokens, and how many numbers there are."""
-    if isinstance(a, str) and isinstance(b, str):
-        points = np.frombuffer((a + b).encode("utf-32-le", "surrogatepass"), np.uint32)
-        known, numbers = np.unique(points, return_inverse=True)
-        every = numbers.astype(np.int32)
-        return every[: len(a)], every[len(a) :], len(known)
-    ids: dict[Any, int] = {}
-    left, right = (
-        np.fromiter((ids.setdefault(token, len(ids)) for token in each), np.int32, len(each))
-        for each in (a, b)
-    )
-    return left, right, len(ids)
+    n = kernel.match(*views(left, right, np.full(len(ids), -1, np.int32), *work, found)) if few else 0
+    return found[:, :n].T

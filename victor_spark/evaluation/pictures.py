@@ -68,11 +68,9 @@ def svg(figure: "Figure", name: str) -> str:
 
 def figure_of(width: float, height: float, title: str = "") -> "tuple[Figure, Axes]":
     """An empty picture with a grid; width and height in inches."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
     axes = figure.add_subplot(title=title, axisbelow=True)
     axes.grid(alpha=0.3)
     return figure, axes

@@ -41,9 +41,10 @@ def available() -> tuple[str, ...]:
 def check_name(name: str) -> None:
     """Raises UsageError for a name, or a part of a cascade's, that can't be loaded here."""
     for part in cascade.parts(name):
-        if part in peers.PEERS:
-            peers.check_installed(part)
-        elif part not in CLEANERS:
+        if (peer := peers.PEERS.get(part)) and not peers.installed(peer):
+            extra = "pip install 'victor-spark[peers]'"
+            raise UsageError(f"the cleaner {part} needs {peer.package}, which is not installed: {extra}")
+        if peer is None and part not in CLEANERS:
             raise UsageError(f"no cleaner {part!r}{choices(part, (*available(), 'cascades a+b'))}")
 
 

@@ -13,7 +13,6 @@ from typing import Final, TypeAlias
 
 from victor_spark import words
 from victor_spark.blocks import Cleaner, Page, Scores, by_rule
-from victor_spark.errors import UsageError
 from victor_spark.langid.labels import languages
 
 Extractor: TypeAlias = Callable[[Page], str]
@@ -30,11 +29,10 @@ class Peer:
 
 
 def extractor(name: str) -> Extractor:
-    """The extractor of a name of PEERS; UsageError when its tool isn't installed.
+    """The extractor of a name of PEERS, whose tool is installed.
 
     A tool's messages about pages are written only if logging is configured: a crawl has many bad pages.
     """
-    check_installed(name)
     logging.getLogger(PEERS[name].module).addHandler(logging.NullHandler())
     return PEERS[name].load()
 
@@ -58,14 +56,6 @@ def cleaner(extract: Extractor) -> Cleaner:
 def installed(peer: Peer) -> bool:
     """Whether the tool can be imported here; it is not imported."""
     return find_spec(peer.module) is not None
-
-
-def check_installed(name: str) -> None:
-    """Raises UsageError naming the extra when the tool behind a name of PEERS isn't installed."""
-    peer = PEERS[name]
-    if not installed(peer):
-        extra = "pip install 'victor-spark[peers]'"
-        raise UsageError(f"the cleaner {name} needs {peer.package}, which is not installed: {extra}")
 
 
 def boilerpipe() -> Extractor:

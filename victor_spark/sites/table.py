@@ -60,7 +60,7 @@ class Sites:
         return self._known[site]
 
 
-KIND: Final = Kind("table of sites", "victor sites write", VERSION_KEY, (VERSION,), SITES)
+KIND: Final = Kind("table of sites", "victor sites write", VERSION_KEY, VERSION, SITES)
 
 
 def batches(path: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -97,8 +97,7 @@ def rows(mined: Mined, mined_at: datetime) -> pa.Table:
     return pa.Table.from_pylist(found, schema=TEMPLATES)
 
 
-KIND: Final = Kind("table of templates", "victor templates mine", VERSION_KEY, ("1", VERSION), TEMPLATES)
-"""Tables of version 1 have one more column, `histogram`."""
+KIND: Final = Kind("table of templates", "victor templates mine", VERSION_KEY, VERSION, TEMPLATES)
 
 
 def read(path: str | Path) -> pa.Table:
