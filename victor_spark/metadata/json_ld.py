@@ -81,7 +81,7 @@ _BAD_ESCAPE: Final = re.compile(r'\\(?!["\\/bfnrtu])')
 
 
 def types(thing: Thing) -> tuple[str, ...]:
-    """The types of an object, without the vocabulary's address; one with a headline is at least an article."""
+    """The types of an object, without the vocabulary's address; one with a headline is an article."""
     stated = thing.get("@type") or thing.get("type")
     every = stated if isinstance(stated, list) else [stated]
     found = tuple([one.replace(":", "/").rpartition("/")[2] for one in every if isinstance(one, str)])
