@@ -247,6 +247,8 @@ def test_a_person_in_a_byline_goes_before_the_site_as_author() -> None:
     site = "<meta property='og:site_name' content='Harbour News'>"
     assert page(head + site, "<p class=byline>by Anna Kos</p>").authors == ("Anna Kos",)
     assert page(head + site).authors == ("Harbour News",)
+    both = "<meta name=author content='Anna Kos, Harbour News'>"
+    assert page(both + site).authors == ("Anna Kos",)
 
 
 @pytest.mark.parametrize(
@@ -290,6 +292,8 @@ def test_last_names_of_papers_are_put_behind_first_names() -> None:
 def test_the_name_of_the_site_behind_a_name_is_no_part_of_it() -> None:
     head = "<meta property=og:site_name content='Harbour News'>"
     assert page(head + "<meta name=author content='Anna Kos Harbour News'>").authors == ("Anna Kos",)
+    host = "<meta name=author content='Wilhelmina Lindgren Harbour-News.example'>"
+    assert page(host).authors == ("Wilhelmina Lindgren",), "the host without www."
 
 
 def test_an_author_in_microdata_may_be_stated_in_an_element_of_the_head() -> None:
@@ -538,6 +542,7 @@ def test_names_have_no_introductions_addresses_or_handles(value: list[str], foun
         ("12:10:11.12", None),
         ("Volume 12, November 2022", None),
         ("Vol. 12 November 2022", None),
+        ("9999999999", None),
         ("", None),
     ],
 )
@@ -549,6 +554,21 @@ def test_a_date_of_numbers_is_read_as_its_country_does() -> None:
     assert dates.iso("3/4/2024", month_first=True) == "2024-03-04"
     assert dates.iso("3/4/2024") == "2024-04-03"
     assert dates.iso("13/4/2024", month_first=True) == "2024-04-13"
+    assert dates.iso("3.4.2024 07:30", month_first=True) == "2024-04-03", "dots are of other countries"
+
+
+@pytest.mark.parametrize(
+    ("language", "url", "day"),
+    [
+        ("en_US", "https://pier.example/", "2024-03-04"),
+        ("en-GB", "https://pier.example/", "2024-04-03"),
+        ("en", "https://pier.example.co.uk/", "2024-04-03"),
+        ("de", "https://pier.example/", "2024-04-03"),
+    ],
+)
+def test_the_country_is_that_of_the_language_and_of_the_host(language: str, url: str, day: str) -> None:
+    found = metadata(f"<html lang={language}><h1>Tides</h1><p>3/4/2024</p>".encode(), url)
+    assert found.date == day
 
 
 @given(st.dates(date(dates.FIRST_YEAR, 1, 1), date(dates.LAST_YEAR, 12, 31)))
@@ -673,6 +693,9 @@ def test_prose_that_begins_like_a_byline_names_nobody() -> None:
     assert page(body="<h1>Ferry</h1><p>By Monday, Everything Had Changed</p>").authors == ()
     assert page(body="<h1>Ferry</h1><p>Via Roma</p><p>Text Version</p>").authors == ()
     assert page(body="<H1>Ferries by Land and Sea</H1>").authors == ()
+    assert page(body="<h1>Ferry</h1><p>By Rose the Queen of All Tides</p>").authors == ()
+    prose = "By Anna Kos, " + "whose boat was late again because of the fog, " * 3
+    assert page(body=f"<h1>Ferry</h1><p>{prose}</p>").authors == ()
 
 
 def test_the_role_in_the_next_line_of_a_byline_is_no_author() -> None:
@@ -749,6 +772,7 @@ def test_a_date_below_the_heading_is_the_last_resort() -> None:
         ("2024-05-03T02:00:00Z", "Updated: 10 May 2024", "2024-05-03"),
         ("2024-05-03T02:00:00Z", "3 May 2024<br>10 May 2024", "2024-05-03"),
         ("2024-05-03T20:00:00+02:00", "4 May 2024, page 1", "2024-05-03"),
+        ("2024-05-03", "4 May 2024", "2024-05-04"),
         ("2024-05-03", "05.03.2024", "2024-05-03"),
         ("2024-05-03", "The ferries of the isles have been late since 10 March 2024.", "2024-05-03"),
         ("2024-05-03", "10 May 1999", "2024-05-03"),
@@ -756,7 +780,7 @@ def test_a_date_below_the_heading_is_the_last_resort() -> None:
         ("2024-05-03", "Fog is near!<br>— Harbour May 1, 2024", "2024-05-03"),
     ],
     ids=[
-        *("other", "byline", "time zone", "change", "both", "paper", "order", "prose", "long ago"),
+        *("other", "byline", "time zone", "change", "both", "paper", "next", "order", "prose", "long ago"),
         *("other articles", "tweet"),
     ],
 )
@@ -973,6 +997,8 @@ def test_an_address_that_is_cut_off_is_no_address() -> None:
         ("2024-05-03T10:00:00+99:99", "2024-05-03T10:00:00"),
         ("2024-05-03T25:00:00", "2024-05-03"),
         ("2024-05-03 13:60 pm", "2024-05-03"),
+        ("2024-05-03 14:05 AM", "2024-05-03T14:05:00"),
+        ("2024-05-03T24:00:00", "2024-05-03"),
         ("2024-05-03T10:00:00-0330", "2024-05-03T10:00:00-03:30"),
         ("٢٠٢٤-٠٥-٠٣T١٠:٠٠+٠١:٠٠", "2024-05-03T10:00:00+01:00"),
     ],
@@ -1000,6 +1026,15 @@ def test_a_change_stays_where_the_words_behind_it_state_no_day() -> None:
     """A word such as publisher, and a year, are no day of publication."""
     body = "<h1>Ferry is late</h1><p>Updated May 5, 2023 · Publisher: Pier Talk, since 2019</p>"
     assert metadata(body.encode()).date == "2023-05-05"
+
+
+def test_of_several_works_the_one_named_like_the_page_comes_first() -> None:
+    works = [
+        {"@type": "Article", "headline": name, "author": author, "datePublished": day}
+        for name, author, day in (("Fog", "Bo Lind", "2020-01-01"), ("Ferries", "Anna Kos", "2023-01-05"))
+    ]
+    found = metadata(f"<title>Ferries</title>{linked_data(works)}".encode())
+    assert (found.title, found.authors, found.date) == ("Ferries", ("Anna Kos",), "2023-01-05")
 
 
 def test_works_in_a_list_are_not_the_page() -> None:
@@ -1092,14 +1127,26 @@ def test_references_values_with_a_language_and_numbers_in_json_are_read() -> Non
         [
             {
                 "@type": "Article",
-                "author": [{"@type": "Person", "@id": "#a", "url": "/a"}, {"name": {"@value": "Bo Lind"}}],
+                "author": [
+                    {"@type": "Person", "@id": "#a", "url": "/a"},
+                    {"name": {"@value": "Bo Lind"}},
+                    {"@value": "Eva Roe", "@language": "en"},
+                    {"@id": "#site", "name": "Ann Lee"},
+                ],
                 "datePublished": 1714721400000,
             },
             {"@type": "Person", "@id": "#a", "name": "Anna Kos"},
+            {"@type": "Thing", "@id": "#site", "name": "Max Oar"},
         ]
     )
     found = page(head)
-    assert (found.authors, found.date) == (("Anna Kos", "Bo Lind"), "2024-05-03T07:30:00+00:00")
+    assert found.authors == ("Anna Kos", "Bo Lind", "Eva Roe", "Ann Lee")
+    assert found.date == "2024-05-03T07:30:00+00:00"
+
+
+def test_half_a_character_in_json_does_not_stop_a_page_from_being_written() -> None:
+    found = page(linked_data({"@type": "Article", "headline": "Ferry \ud83d is late"}))
+    assert found.title == "Ferry ? is late"
 
 
 def test_dates_of_comments_and_reviews_in_a_shop_are_not_those_of_the_page() -> None:
@@ -1117,6 +1164,8 @@ def test_dates_of_comments_and_reviews_in_a_shop_are_not_those_of_the_page() -> 
 def test_a_time_without_a_number_in_its_attribute_is_that_of_its_text() -> None:
     body = f"<h1>Ferries</h1>{'<p>Fog came.</p>' * 500}<time datetime='{{{{ day }}}}'>3 May 2024</time>"
     assert metadata(body.encode()).date == "2024-05-03"
+    body = "<h1>Ferries</h1><b itemprop=datePublished datetime=2024-05-03>a day ago</b>"
+    assert metadata(body.encode()).date == "2024-05-03", "of any element that states one"
 
 
 def test_the_end_of_an_offer_is_no_date_of_the_page() -> None:
@@ -1143,6 +1192,30 @@ def test_addresses_state_the_day_also_without_separators(path: str) -> None:
 def test_content_language_may_state_the_language(stated: str, language: str | None) -> None:
     found = metadata(f"<html><meta http-equiv=Content-Language content='{stated}'>".encode())
     assert found.language == language
+
+
+@pytest.mark.parametrize("stated", ["lang=cs lang=en", "xml:lang=cs"])
+def test_the_element_html_states_the_language_by_its_first_attribute(stated: str) -> None:
+    assert metadata(f"<html {stated}><title>Loď</title>".encode()).language == "cs"
+
+
+def test_the_canonical_link_goes_before_the_address_for_sharing() -> None:
+    head = "<meta property=og:url content=/shared><link rel=canonical href=/tides>"
+    assert page(head).canonical_url == "https://www.harbour-news.example/tides"
+
+
+def test_the_description_in_the_head_goes_before_that_in_json() -> None:
+    stated = linked_data({"@type": "Article", "headline": "Tides", "description": "Of the article"})
+    assert page(stated + "<meta name=description content='Of the page'>").description == "Of the page"
+    assert page(stated).description == "Of the article"
+
+
+def test_lists_of_names_and_of_tags_end_at_their_limits() -> None:
+    names = [f"Anna {chr(65 + n % 26)}{'ab'[n // 26]}" for n in range(52)]
+    for authors in (names, "; ".join(names)):
+        tags = [f"tide {n}" for n in range(60)]
+        found = page(linked_data({"@type": "Article", "author": authors, "keywords": tags}))
+        assert (len(found.authors), len(found.tags)) == (author_names.MAX_AUTHORS, 50)
 
 
 def test_tags_are_separated_by_commas_semicolons_or_bars() -> None:
@@ -1174,6 +1247,17 @@ def test_a_name_in_microdata_may_be_stated_in_a_link_element() -> None:
 def test_a_page_shows_the_days_of_publication_and_of_the_last_change(body: str) -> None:
     found = page(body=body)
     assert ((found.date or "")[:10], found.date_modified) == ("2024-05-03", "2024-05-04")
+
+
+def test_a_change_may_be_on_the_day_of_publication_and_its_day_stands_for_that_where_none_is_stated() -> None:
+    change = "<h1>Tides</h1>{}<p>Updated 3 May 2024</p>"
+    for own in ("<p>Published 3 May 2024</p>", ""):
+        found = metadata(change.format(own).encode())
+        assert (found.date, found.date_modified) == ("2024-05-03", "2024-05-03")
+    found = metadata(
+        f"<h1>Tides</h1>{linked_data({'@type': 'Article', 'dateModified': '2024-05-04'})}".encode()
+    )
+    assert (found.date, found.date_modified) == ("2024-05-04", "2024-05-04")
 
 
 def test_a_change_before_the_publication_is_that_of_another_text() -> None:
@@ -1278,6 +1362,7 @@ def test_the_license_is_where_the_link_in_the_text_leads_unless_it_is_that_of_a_
     assert page(body=f"{link}{link.replace('by', 'by-nc')}").license is None
     rights = "<meta name=DC.Rights content='(c) Harbour News'>"
     assert page(rights, link).license == "https://cc.example/by/4.0/"
+    assert page("<link rel=license href=/terms>", link).license == "https://www.harbour-news.example/terms"
 
 
 @pytest.mark.parametrize("tag", ["script", "style"])
