@@ -3,7 +3,7 @@
 import pytest
 
 from tests.documents import document
-from victor_spark.rendering.formulas import of_mathml
+from victor_spark.rendering.formulas import latex, of_mathml, tidy
 
 CELLS = "<mtr><mtd><mn>1</mn></mtd><mtd><mi>a</mi></mtd></mtr><mtr><mtd><mn>2</mn></mtd><mtd></mtd></mtr>"
 TABLE = f"<mtable>{CELLS}</mtable>"
@@ -66,12 +66,27 @@ PILE = '<mfrac linethickness="0"><mi>n</mi><mi>k</mi></mfrac>'
         ("<msup><mrow/><mn>2</mn></msup><mi>H</mi>", "{}^{2} H"),
         ("<mi>x</mi><mtext>&nbsp;if&nbsp;</mtext><mi>y</mi>", r"x \text{ if } y"),
         ("<mn>50%</mn><mtext>of a_b &amp; $3</mtext><mo>$</mo>", r"50\% \text{of a\_b \& \$3} \$"),
+        ("<mo>(</mo><mi>a</mi>", "( a"),
+        ("<mo>(</mo><mi>a</mi><mo>)</mo>", r"\left( a \right)"),
         ("<mi>a</mi><!-- <mi>\nb</mi> --><mspace width='1em'/><mi>c</mi>", "a c"),
         ("<mrow><mi>a</mi><mfrac><mn>1</mn><mn>2", r"a \frac{1}{2}"),
     ],
 )
 def test_mathml_is_the_latex_that_shows_the_same(markup: str, expected: str) -> None:
     assert of_mathml(markup) == expected
+
+
+def test_deep_mathml_is_read_to_a_depth_and_its_text_stays() -> None:
+    found = of_mathml("<msqrt>" * 70 + "<mi>x</mi>")
+    assert (found.count(r"\sqrt"), found.count("x")) == (59, 1)
+
+
+def test_a_formula_between_other_delimiters_is_one_by_itself_and_two_are_none() -> None:
+    display = r"\begin{displaymath}x\end{displaymath}"
+    assert latex(f"<span class=math>{display}</span>") == ("x", True)
+    assert tidy("$a$ and $b$") == "$a$ and $b$"
+    parts = "".join(f'<annotation encoding="application/x-tex">{tex}</annotation>' for tex in "ab")
+    assert latex(f"<span>{parts}</span>") is None
 
 
 def test_a_formula_that_is_too_long_stays_text() -> None:

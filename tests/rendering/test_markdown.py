@@ -506,6 +506,22 @@ def test_numbers_set_high_without_notes_for_them_stay_what_they_are(notes: str) 
     assert "[^" not in md(source)
 
 
+def test_a_note_stands_below_its_reference_and_has_a_number_of_its_own() -> None:
+    reference = "<p>First<sup><a href='#{}'>1</a></sup> words.</p>"
+    escaped = f"{reference.format('n%C3%A9')}<ol><li id=né>A fog.</ol>"
+    assert md(escaped) == "First[^1] words.\n\n[^1]: A fog."
+    above = f"<ol><li id=a>A fog.</ol>{reference.format('a')}"
+    assert md(above) == "1. A fog.\n\nFirst<sup>1</sup> words."
+    twice = f"{reference.format('a')}{reference.format('b')}<ol><li id=a>A fog.<li id=b>A calm.</ol>"
+    assert md(twice).endswith("First[^2] words.\n\n[^1]: A fog.\n\n[^2]: A calm.")
+    section = f"{reference.format('a')}<div id=a><h2>Part</h2><p>A fog.</div>"
+    assert md(section).startswith("First<sup>1</sup> words.\n\n## Part")
+    loose = "<p>First<sup>1</sup> words.</p><p><sup>1</sup> A fog.</p><p><sup>1</sup> A calm.</p>"
+    assert md(loose) == "First[^1] words.\n\n[^1]: A fog.\n\n<sup>1</sup> A calm."
+    of_three = "<p>First<sup>1</sup> words<sup>3</sup>.</p><h2>Notes</h2><ol><li>a<li>b<li>c</ol>"
+    assert "[^" not in md(of_three), "numbers that are not all those of the list"
+
+
 def test_several_footnotes_in_one_paragraph_begin_where_their_names_stand() -> None:
     source = (
         "<p>First<sup><a href='#a'>1</a></sup> words<sup><a href='#b'>2</a></sup>.</p>"
@@ -793,6 +809,32 @@ def test_tei_has_metadata_structure_and_only_characters_of_xml() -> None:
     assert "<hi" not in page.render("tei", emphasis=False)
 
 
+def test_tei_and_html_state_what_their_schemas_allow() -> None:
+    source = (
+        "<title>Pier | Ferry</title><meta property=og:title content=Ferry>"
+        "<meta property='article:published_time' content='2024-05-01T10:00:00Z'>"
+        "<h1>Ferry</h1><p>a <img src='http://a.b/c d.png' alt='e\ufffe\nf' width=99> g</p>"
+        "<pre class='language-a\"b'>x\ufffe\x0by</pre><ul><li><input type=checkbox>h"
+        "<li><input type=checkbox checked>i</ul>"
+        "<table><tr><th colspan=2 rowspan=2>j<th>k<tr><td>l</table>"
+    )
+    page = replace(document(source), markup=source.encode, language="not a language")
+    header, tei = page.render("tei").split("<text>")
+    assert "<titleStmt><title>Ferry</title></titleStmt>" in header
+    assert '<date when="2024-05-01"/>' in header
+    assert '<div type="h1">\n<head>Ferry</head>\n<p>a <graphic url="http://a.b/c%20d.png"><desc>e f' in tei
+    assert '<code lang="a">xy</code>' in tei
+    assert '<cell cols="2" rows="2" role="label">j</cell><cell role="label">k</cell>' in tei
+    html = page.render("html")
+    assert "<html>" in html
+    assert '<img src="http://a.b/c%20d.png" alt="e f">' in html
+    assert '<code class="language-a">xy</code>' in html
+    assert '<th colspan="2" rowspan="2">j</th><th>k</th>' in html
+    assert (html.count(" disabled>"), html.count(" disabled checked>")) == (1, 1)
+    assert "<body>\n<div><p/></div></body>" in document("").render("tei")
+    assert '<head>Pier</head>\n<p/></div>\n<div type="h2">' in document("<h1>Pier</h1><h2>a").render("tei")
+
+
 def test_the_reference_to_a_footnote_is_raised_once_in_html() -> None:
     page = document("<p>a<sup><a href=#fn1>1</a></sup> b</p><ol><li id=fn1>Note.</li></ol>").render("html")
     assert '<p>a<sup><a href="#fn-1">1</a></sup> b</p>' in page
@@ -811,6 +853,32 @@ def test_the_reference_to_a_footnote_is_raised_once_in_html() -> None:
 def test_html_states_the_direction_of_the_text(tag: str, language: str | None, expected: str) -> None:
     page = replace(document(f"{tag}<p>a"), language=language)
     assert page.render("html").splitlines()[1] == expected
+
+
+def test_addresses_are_relative_to_a_base_that_is_not_too_long() -> None:
+    link = "<p>a <a href=b>c</a>"
+    query, path = f"http://x.example/p/?q={'p' * 3000}", f"http://x.example/{'p' * 3000}/"
+    assert md(link, url=query) == "a [c](http://x.example/p/b)"
+    assert md(link, url=path) == "a [c](b)"
+    base = f"<base href='/a&amp;b/'>{link}"
+    page = replace(document(base), url="http://x.example/", markup=base.encode)
+    assert page.render("markdown") == "a [c](http://x.example/a&b/b)"
+
+
+@pytest.mark.parametrize(
+    ("image", "shown"),
+    [
+        ("src=/b.png width=300 height=0", "![](http://a.b/b.png)"),
+        ("src=/b.png width=300 height=3", ""),
+        ("src=/b.png width=300 height=3 alt=c", "![c](http://a.b/b.png)"),
+        ("src=/b.png alt='c\n  d'", "![c d](http://a.b/b.png)"),
+        ("src=about:blank srcset=/b.png", "![](http://a.b/b.png)"),
+        ("src=data:, srcset='data:image/gif;base64,R0 2x, /b.png 1x'", "![](http://a.b/b.png)"),
+        ("src=data:, srcset='/b.png,'", "![](http://a.b/b.png)"),
+    ],
+)
+def test_an_image_is_the_one_that_browsers_show(image: str, shown: str) -> None:
+    assert md(f"{LINE}<figure><img {image}></figure>", url="http://a.b/") == f"{md(LINE)}\n\n{shown}".rstrip()
 
 
 def test_the_name_of_an_image_with_many_digits_is_read_once() -> None:

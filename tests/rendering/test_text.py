@@ -234,6 +234,7 @@ def test_a_short_formula_of_katex_has_its_letters_once() -> None:
         ("<p>At 8<sup>00</sup>, for $19<sup>99</sup>, 5<sup>1</sup>/2 m", "At 8 00, for $19 99, 5 1/2 m"),
         ("<p>J. Roe<sup>2</sup>, 注<sup>2</sup>, page 12<sup class=note>3</sup>", "J. Roe2, 注2, page 12 3"),
         ("<p>πr<sup>2</sup>, R<sup><i>n</i></sup>, min<sup>-1</sup>", "πr^2, R^n, min^-1"),
+        ("<p>x<sup class=note>2</sup>, y<a href=#n><sup>2</sup></a>, z<sup>2</sup>", "x2, y2, z^2"),
     ],
 )
 def test_powers_have_a_sign_and_marks_of_footnotes_have_none(source: str, expected: str) -> None:
@@ -318,12 +319,21 @@ def test_words_for_screen_readers_that_are_all_of_a_cell_stay() -> None:
     assert page.render("markdown").endswith("| Heron | Yes | 12 |")
 
 
+def test_a_column_that_is_empty_at_the_left_has_no_tab_and_long_hidden_text_stays() -> None:
+    assert text("<table><tr><td><td>a<td>b<tr><td><td>c<td>d</table>") == "a\tb\nc\td"
+    hidden = "<p>a <i style='display:none'>{}</i> b"
+    assert text(hidden.format("words")) == "a b"
+    assert text(hidden.format("opens on a click " * 9)).count("click") == 9
+    assert document("<p>a &lt;b&gt; &amp; c").render("cleaneval") == "<p>a &lt;b&gt; &amp; c\n"
+
+
 def test_signs_of_links_to_headings_and_back_from_footnotes_are_left_out() -> None:
     source = (
         "<h2>Piers <a href=#p>¶</a></h2><h2><a href=#q>#</a> Boats</h2><h3>Fees<a href=#f>🔗</a></h3>"
         "<p>In C<a href=/sharp>#</a> and § 3.</p><p>1. As the office says. <a href=#r>↩︎</a></p>"
     )
     assert text(source) == "Piers\nBoats\nFees\nIn C# and § 3.\n1. As the office says."
+    assert text("<h2>Tides <a href=#t>#2</a></h2><p>See <a href=/x>#</a> there.") == "Tides #2\nSee # there."
     sign = "<a class=headerlink href=#t>¶</a>"
     table = f"<table><caption>Piers.{sign}</caption><tr><th>a<th>b<tr><td>1<td>2</table>"
     captions = f"<figure><figcaption>Boats.{sign}</figcaption></figure><p><i>ferry.py</i>{sign}</p>"

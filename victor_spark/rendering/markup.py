@@ -174,9 +174,8 @@ def _fields(node: Node, form: int) -> dict[str, object]:
         spans = f' {columns}="{a}"' * (a > 1) + f' {rows}="{abs(b)}"' * (abs(b) > 1)
         return {"cell": "th" if b < 0 else "td", "spans": spans, "role": ' role="label"' * (b < 0)}
     if kind == "code":
-        name = value[0] if re.fullmatch(r"[\w+#.-]+", value[0]) else ""
-        stated = f' class="language-{name}"' if form == _HTML else f' lang="{name}"'
-        return {"language": stated if name else "", "code": _text(value[1])}
+        stated = f' class="language-{value[0]}"' if form == _HTML else f' lang="{value[0]}"'
+        return {"language": stated if value[0] else "", "code": _text(value[1])}
     if kind == "link":
         return {"address": _address(value)}
     if kind == "image":
