@@ -117,6 +117,11 @@ def test_a_string_has_no_charset_and_bytes_have_one() -> None:
         ),
         ("<span class=MathJax_Preview>[math]</span><script async type=math/tex>x</script>", r"\(x\)"),
         ("<script type='math/tex' id='MathJax-Element-1'>x</script>", r'<span data-tex="\(x\)"></span>'),
+        ("<script type='math/tex'>a &lt; b</script>", r"\(a &amp;lt; b\)"),
+        (
+            "<script type='math/tex' id='MathJax-Element-1'>\"a\"</script>",
+            r'<span data-tex="\(&quot;a&quot;\)"></span>',
+        ),
         ("<script type=math/tex> </script>", ""),
         ("<script>'math/tex'</script>", ""),
     ],
@@ -127,6 +132,24 @@ def test_latex_in_scripts_that_nothing_has_drawn_is_text(script: str, text: str)
         == f"<html><head></head><body><p>so {text} it is</p></body></html>"
     )
     assert restored(f"<p>so {script} it is")[0] == canonical(f"<p>so {script} it is").html
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<noscript><iframe src=x></noscript><p>so it is</p></iframe>", "so it is"),
+        ("<iframe src=x><p>so it is</p>", "so it is"),
+        ("<plaintext><p>so it is</p>", "so it is"),
+        ("<plaintext>so < it is", "so < it is"),
+    ],
+    ids=["noscript", "iframe", "plaintext", "plain text"],
+)
+def test_what_hides_the_rest_of_a_page_hides_none_and_the_page_can_be_restored(
+    source: str, text: str
+) -> None:
+    html = canonical(source).html
+    assert "".join(texts_of(blocks_of(source))) == text
+    assert restored(source)[0] == html
 
 
 def test_a_script_that_names_formulas_hides_nothing_behind_it() -> None:

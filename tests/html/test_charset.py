@@ -213,10 +213,17 @@ def test_any_bytes_under_any_label_give_some_text(source: bytes, label: str | No
     assert canonical(source, http_charset=label).charset == charset
 
 
+@pytest.mark.parametrize("label", ["rot13", "hex", "base64", "zip", "x-unknown"])
+def test_a_label_that_is_no_charset_of_text_is_ignored(label: str) -> None:
+    for source in (b"<p>Ferry", "<p>Loď".encode(), "<p>Loď".encode("cp1250") * 50):
+        assert decode(source, label) == decode(source, None)
+
+
 @pytest.mark.parametrize(
     ("label", "charset"),
     [
         ("x-cp1251", "windows-1251"),
+        (" 'windows-1251' ", "windows-1251"),
         ("koi8", "koi8-r"),
         ("X-Mac-Cyrillic", "x-mac-cyrillic"),
         ("mac", "macintosh"),
