@@ -2,17 +2,26 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from resiliparse.parse.html import HTMLTree
 
 from tests.annotation.serving import write_pages
-from victor_spark.annotation import annotations, progress, store
+from victor_spark.annotation import annotations, importing, progress, store
 from victor_spark.annotation.annotations import Action
+from victor_spark.annotation.export import carried_over, merged
 from victor_spark.annotation.store import Store
+from victor_spark.blocks import OTHER
 from victor_spark.cli import main
+from victor_spark.errors import AnnotationError
 from victor_spark.evaluation import gold, labelling
+from victor_spark.html.canonical import canonical
+from victor_spark.html.segment import segment
+from victor_spark.settings import Settings
 
 PAGE = """<!DOCTYPE html><html lang=en><head><title>Bridge</title><script>var a = "<p>no</p>";</script>
 <style>p { margin: 0 }</style></head><body><!-- top --><ul><li>Home</ul><b>A bridge at last</b>
@@ -112,6 +121,72 @@ def test_a_page_of_several_has_the_majoritys_labels_until_a_judge_decides(
     (row,) = map(json.loads, export(kept, "gold", tmp_path / "m.jsonl").read_text().splitlines())
     assert row["meta"]["block_labels"] == "2011122212"
     assert row["meta"]["judge"] == "Dee"
+
+
+def test_what_is_done_stays_so_with_a_note_and_is_open_again_after_a_change(kept: Store) -> None:
+    def act(kind: str, revision: int, **more: Any) -> dict[str, Any]:
+        return annotations.act(kept, 3, "Anna", Action(f"{revision}", kind, revision, **more))
+
+    def row() -> store.Row:
+        return annotations.open_page(kept, 3, "Anna")
+
+    assert act("note", 6, text="dark")["state"] == "done"
+    assert row()["done"] is not None
+    undone = act("undo", 7)
+    assert (undone["state"], undone["can_redo"], row()["done"]) == ("open", True, None)
+    assert not act("label", 8, runs=[[0, 0]], label=1)["can_redo"]
+    with pytest.raises(AnnotationError, match="nothing to redo"):
+        act("redo", 9)
+
+
+def test_a_judge_begins_with_the_labels_of_those_who_are_done_and_the_last_judge_decides(
+    kept: Store, tmp_path: Path
+) -> None:
+    annotations.act(kept, 3, "Ben", Action("0", "label", 0, [[8, 8]], 1))  # not done
+    annotations.act(kept, 3, "Anna", Action("n", "note", 6, text="dark"))
+    blank, of_anna = "2" * 10, "2011132222"
+    finish(kept, 3, "Dee", {8: 0}, judge=True)
+    assert annotations.state(kept, 3, "Eve", judge=True)["labels"] == of_anna
+    annotations.act(kept, 3, "Eve", Action("c", "clear", 0), judge=True)
+    assert annotations.state(kept, 3, "Eve", judge=True)["labels"] == blank
+    annotations.act(kept, 3, "Eve", Action("r", "restore", 1), judge=True)
+    assert annotations.state(kept, 3, "Eve", judge=True)["labels"] == of_anna
+    finish(kept, 1, "Anna", {0: 1})  # for practice
+    annotations.act(kept, 3, "Eve", Action("d", "done", 2), judge=True)
+    (line,) = map(json.loads, export(kept, "gold", tmp_path / "m.jsonl").read_text().splitlines())
+    meta = line["meta"]
+    assert (meta["annotators"], meta["judge"], meta["notes"]) == (["Anna"], "Eve", ["dark"])
+    assert meta["block_labels"] == of_anna.replace("3", "2")
+
+
+def test_a_page_that_somebody_opened_and_one_of_another_segmentation_keep_their_labels(
+    kept: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "other.html").write_text("<p>The ferry left at noon.<p>It came back at night.")
+    ours = importing.prelabeller(Settings("kimatu"))
+    importing.add_inputs(kept, [str(tmp_path / "other.html")], importing.prelabeller(None), limit=None)
+    with kept.writing() as connection:
+        connection.execute("UPDATE page SET n_blocks = 3 WHERE id = 4")
+    assert importing.renew(kept, ours) == 0
+    with kept.writing() as connection:
+        connection.execute("UPDATE page SET n_blocks = 2 WHERE id = 4")
+    assert [importing.renew(kept, ours) for _ in range(2)] == [1, 0]
+
+
+def test_labels_of_an_older_segmentation_stay_where_they_were() -> None:
+    markup = "<p>One<script>s()</script></p><p>two <b>three</b></p>"
+    html = canonical(markup).html
+    start = np.array([html.index("One"), html.index("two")], dtype=np.int32)
+    older = store.Content(markup, html, start, start + 3)
+    labels = carried_over(older, np.array([0, 1], dtype=np.uint8), segment(html))
+    assert labels.tolist() == [0, 1, OTHER], "a block behind a stored one has no label"
+    whole = merged(older, ["header", "text"])
+    assert '<span data-victor-label="header">One</span><script>s()</script></p>' in whole
+    changed = replace(older, html=html.replace("<b>", "<i>").replace("</b>", "</i>"))
+    assert merged(changed, ["header", "text"]).endswith(
+        '<p><span data-victor-label="header">One</span></p>'
+        '<p><span data-victor-label="text">two</span> <i>three</i></p></body></html>'
+    )
 
 
 def test_nothing_finished_is_one_clear_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
