@@ -1,6 +1,7 @@
 """Cross-validation holds out whole sites, measures every page once, and sums up by set."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from victor_spark.blocks import OTHER, Cleaner, Page, Scores
 from victor_spark.evaluation import cross_validation, gold, measures, pictures
 from victor_spark.evaluation.cross_validation import PageResult
 from victor_spark.evaluation.gold import GoldPage
-from victor_spark.evaluation.labelling import LabelledPage, label
+from victor_spark.evaluation.labelling import LabelledPage, label, trainable
 from victor_spark.evaluation.measures import Interval
 
 MENU = "<ul><li><a href='/'>Home</a></li><li><a href='/contact'>Contact</a></li></ul>"
@@ -52,10 +53,14 @@ def judged(pages: Sequence[LabelledPage], cleaner: Cleaner) -> list[PageResult]:
     return [cross_validation.result(page, cleaner(page.page)) for page in pages]
 
 
-def test_no_cleaner_has_seen_the_site_that_it_is_measured_on(pages: list[LabelledPage]) -> None:
+def test_no_cleaner_has_seen_the_site_that_it_is_measured_on_nor_a_page_without_sure_labels(
+    pages: list[LabelledPage],
+) -> None:
+    pages = [replace(pages[0], found=0.5), *pages[1:]]
     seen: list[set[str]] = []
 
     def train(training: Sequence[LabelledPage]) -> dict[str, Cleaner]:
+        assert all(map(trainable, training))
         seen.append({page.site for page in training})
         return {"long": keep_long_blocks, "none": keep_nothing}
 

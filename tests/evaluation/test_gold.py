@@ -3,6 +3,7 @@
 import json
 import lzma
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from victor_spark.errors import InputError
 from victor_spark.evaluation import gold
+from victor_spark.evaluation.gold import GoldPage
 
 ROW: dict[str, Any] = {
     "id": "news/1",
@@ -105,3 +107,21 @@ def test_a_page_without_host_gives_its_site_away(html: str) -> None:
 
 def test_a_page_that_names_no_host_has_no_known_site() -> None:
     assert gold.site_of(None, None, "<p>text</p>") is None
+
+
+def test_the_host_goes_before_the_address_and_a_page_without_either_is_a_site_of_its_own() -> None:
+    page = GoldPage("news/1", "news", "<p>Most", "Most")
+    assert gold.site(page) == "news/1"
+    assert gold.site(replace(page, host="a.example", url="http://b.example/")) == "a.example"
+
+
+def test_the_hash_of_gold_depends_on_its_pages_but_not_on_their_order() -> None:
+    pages = [GoldPage(f"{n}", "news", "<p>Most", "Most") for n in range(5)]
+    assert gold.fingerprint(pages) == gold.fingerprint(pages[::-1])
+    for change in ({"id": "9"}, {"set": "x"}, {"html": "<p>"}, {"gold": ""}):
+        assert gold.fingerprint([replace(pages[0], **change), *pages[1:]]) != gold.fingerprint(pages)
+
+
+def test_a_labelled_dom_is_no_markup_of_cleaneval() -> None:
+    page = GoldPage("1", "news", "<p>Most", "Most", gold_markup="<div class=text><p>Most</p></div>")
+    assert gold.marked(page) == "<p>Most"

@@ -47,6 +47,16 @@ def test_cleaneval_folders_match_by_stem_and_the_wrapper_is_no_page(folders: tup
     assert gold.marked(plain) == "<p>only text\n<p>in two lines"
 
 
+def test_the_encoding_in_the_wrapper_is_that_of_the_page_and_hidden_files_are_none(
+    folders: tuple[Path, Path],
+) -> None:
+    wrapped = '<text id="x" encoding="windows-1250"><p>Loď pluje.</p></text>'
+    (folders[1] / "2.html").write_bytes(wrapped.encode("cp1250"))
+    (folders[0] / ".2.txt").write_text("of an editor")
+    (folders[1] / ".2.html").write_text("of an editor")
+    assert [page.html for page in read([folders[0]], folders[1])][1] == "<p>Loď pluje.</p>"
+
+
 def test_gold_texts_without_a_page_are_left_out_and_named(folders: tuple[Path, Path]) -> None:
     (folders[1] / "1.html").unlink()
     assert [page.id for page in read([folders[0]], folders[1])] == ["gold/2"]
@@ -63,7 +73,7 @@ def test_folders_where_nothing_matches_are_refused(folders: tuple[Path, Path]) -
 
 
 def test_snippets_and_their_pages_are_gold_without_text(tmp_path: Path) -> None:
-    table = {"http://tides.example/1": {"file": "1.html", "with": ["High water"], "without": ["home"]}}
+    table = {"http://tides.example/1": {"file": "cache/1.html", "with": ["High water"], "without": ["home"]}}
     (tmp_path / "evaldata.json").write_text(json.dumps(table))
     (tmp_path / "html").mkdir()
     (tmp_path / "html" / "1.html").write_text(HTML)
