@@ -36,6 +36,7 @@ def test_the_table_of_codes_is_sound() -> None:
 def test_codes_stand_for_all_scripts_of_a_language() -> None:
     assert resolve(["cs", " SR "], LANGUAGES) == ("cs", "sr", "sr_latn")
     assert resolve(["sr_latn"], LANGUAGES) == ("sr_latn",)
+    assert resolve(["sr", "sr_latn", "sr"], LANGUAGES) == ("sr", "sr_latn")
     assert resolve(["ces", "zho", "srp"], LANGUAGES) == ("cs", "zh", "sr", "sr_latn")
 
 

@@ -115,6 +115,27 @@ def test_a_page_with_a_few_lost_letters_is_kept_and_says_so() -> None:
     assert document.reason == "0.4% of the letters are lost"
 
 
+def test_a_page_in_another_language_than_english_is_broken_with_as_few() -> None:
+    german = (
+        "Gestern wurde die neue Br\ufffdcke er\ufffdffnet, auf die das Dorf f\ufffdnf Jahre gewartet hatte."
+    )
+    document = victor_spark.clean(page(*[german] * 4))
+    assert (document.status, document.text) == ("broken_encoding", "")
+    assert "of the letters are lost" in (document.reason or "")
+
+
+def test_a_language_has_one_code_in_all_its_scripts() -> None:
+    latin = (
+        "Predsednik opštine je juče svečano otvorio novi most preko reke, na koji su građani čekali duže od "
+        "pet godina. Sledeće nedelje će ovde da se održi sednica o tome gde treba graditi."
+    )
+    for text in (
+        latin,
+        "Председник општине је јуче свечано отворио нови мост преко реке, на који су чекали.",
+    ):
+        assert victor_spark.clean(page(text, text)).language == "sr"
+
+
 def test_english_without_its_apostrophes_is_kept() -> None:
     text = "I don\ufffdt know why it\ufffds late, \ufffdand he won\ufffdt say\ufffd as we\ufffdve seen. "
     document = victor_spark.clean(page(text * 4, ENGLISH))
