@@ -146,8 +146,7 @@ def _in_words(counts: Counter[str]) -> str:
     """Pages added and left out, in one line for the log and the browser."""
     parts = [f"{counts[_ADDED]} page{'s' * (counts[_ADDED] != 1)} added"]
     parts += [f"{counts[outcome]} {outcome}" for outcome in (_KNOWN, _WITHOUT_BLOCKS) if counts[outcome]]
-    dropped = sorted(counts.keys() - {_ADDED, _KNOWN, _WITHOUT_BLOCKS})
-    if dropped:
+    if dropped := sorted(counts.keys() - {_ADDED, _KNOWN, _WITHOUT_BLOCKS}):
         parts.append("skipped by status: " + ", ".join(f"{counts[status]} {status}" for status in dropped))
     return ", ".join(parts)
 
