@@ -261,8 +261,7 @@ def disagreements(store: Store) -> dict[str, Any]:
     judge_of = {row["page"]: row["name"] for row in judges}
     listed = []
     for number, given in _done(store).items():
-        n_differing = sum(len(set(column)) > 1 for column in _columns(given))
-        if n_differing:
+        if n_differing := sum(len(set(column)) > 1 for column in _columns(given)):
             page = annotations.page_row(store, number)
             listed.append({
                 "page": number, "title": page["title"], "url": page["url"],
