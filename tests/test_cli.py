@@ -203,7 +203,7 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["plan", "-"], "- (stdin) is one page, which `victor clean` prints: victor plan needs files"),
         (["annotate", "--store", "s", "--port", "70000"], "--port must be between 0 and 65535"),
         (["clean", "crawl.warc"], "--output"),
-        (["explain", "crawl.warc"], "crawl.warc is an archive, not an html page: `victor clean"),
+        (["explain", "crawl.warc"], "crawl.warc is an archive, not an html page: see `victor clean"),
         (["clean", "page.html", "--threshold", "0", "--prefer", "recall"], "--threshold and --prefer cannot"),
         (["clean", "page.html", "--lang", "cz"], "unknown language 'cz' (did you mean cs (Czech)"),
         (["clean", "empty.html"], "empty"),

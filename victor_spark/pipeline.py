@@ -63,8 +63,8 @@ def models(settings: Settings) -> dict[str, bytes]:
         needed[LID_MODEL] = read_bytes(Path(settings.lid_model))
     folders = models_of(settings.cleaner)
     if settings.model and len(folders) != 1:
-        n = len(folders) or "no"
-        raise UsageError(f"the cleaner {settings.cleaner} has {n} models, not one to replace")
+        n = len(folders) or "none"
+        raise UsageError(f"--model replaces the model of a cleaner that has one; {settings.cleaner} has {n}")
     for name in folders:
         needed[name] = read_bytes(Path(settings.model) if settings.model else directory("models") / name)
     try:

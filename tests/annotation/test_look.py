@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.annotation.serving import Server
+from victor_spark.annotation import look
 from victor_spark.cli import main
 from victor_spark.warc import inputs, reading
 
@@ -115,6 +116,26 @@ def test_an_input_that_cannot_be_opened_is_refused_in_one_line(server: Server, b
     status, answer = server.ask("/api/open", body)
     assert status == 400
     assert answer["error"]["message"]
+
+
+def test_of_an_archive_that_is_cut_off_the_pages_before_that_place_are_opened(
+    tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = root / "sample" / "crawl-00000.warc.gz"
+    (tmp_path / "clipped.warc.gz").write_bytes(whole.read_bytes()[:20_000])
+    opened = look.Opened()
+    assert opened.open(str(tmp_path), limit=500) == 0
+    assert len(opened.pages) > 3
+    assert "clipped.warc.gz: ends too early, at byte 20000" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["look", "--no-open"], ["annotate", "--import-only", "--store", "{}/a"]])
+def test_an_archive_of_which_nothing_can_be_read_is_wrong_usage(
+    tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "page.warc.gz").write_text("<h1>403 Forbidden</h1>")
+    assert main([*(word.format(tmp_path) for word in command), str(tmp_path / "page.warc.gz")]) == 2
+    assert "page.warc.gz: ends at byte 22, and holds no WARC or ARC record" in capsys.readouterr().err
 
 
 def test_without_the_token_every_request_is_refused(server: Server) -> None:

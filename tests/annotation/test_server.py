@@ -399,6 +399,8 @@ def test_a_store_of_another_schema_version_or_of_another_program_is_refused_unto
         (["{}/picture.png", "--store", "{}/a"], "not an archive, an html page or a list"),
         (["--store", "{}/a"], "give INPUT to create it"),
         (["--store", "{}/none/a", "{}/page.html"], "none"),
+        (["--store", "{}", "{}/page.html"], ": is a folder, or no file can be created there"),
+        (["--store", "{}/a", "{}/page.html", "--host", "192.0.2.9"], "(see --host and --port)"),
         (["--store", "{}/a", "{}/page.html", "--overlap", "2"], "--overlap must be between 0 and 1"),
         (["--store", "{}/a", "{}/page.html", "--overlap-annotators", "1"], "--overlap-annotators must be at"),
         (["--store", "{}/a", "{}/page.html", "--label", "x"], "NAME=ROLE"),

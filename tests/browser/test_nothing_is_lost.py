@@ -181,3 +181,4 @@ def test_two_windows_of_one_annotator_come_to_the_same(desk: Sit, server: Server
     again.press("1")
     again.expect(marks((FIRST, FIRST, 1), (SUBHEADING, SUBHEADING, 0)))
     assert server.labels("Lost boot", "Nina") == again.shown()
+    anna.expect(again.shown())  # without a key or click in this window

@@ -1,5 +1,6 @@
 """Annotated pages are read unchanged; errors name the file and the line."""
 
+import gzip
 import json
 import lzma
 import re
@@ -76,6 +77,27 @@ def test_a_missing_or_empty_directory_is_refused(tmp_path: Path) -> None:
 def test_a_row_that_is_no_page_is_named_by_its_line(tmp_path: Path, row: object, says: str) -> None:
     path = write(tmp_path / "news.jsonl", ROW, row)
     with pytest.raises(InputError, match=re.escape(f"news.jsonl, line 2: {says}")):
+        list(gold.read(path))
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_page(tmp_path: Path) -> None:
+    path = tmp_path / "edited.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(ROW).encode())
+    assert [page.id for page in gold.read(path)] == [ROW["id"]]
+
+
+def test_a_lone_surrogate_is_a_question_mark_and_a_pair_is_a_character(tmp_path: Path) -> None:
+    row = ROW | {"id": "\ud800", "gold": "Most \udfff 🌉", "meta": {"\udbff": 1}}
+    path = write(tmp_path / "news.jsonl", row)
+    (page,) = gold.read(path)
+    assert (page.id, page.gold, page.meta) == ("?", "Most ? 🌉", {"?": 1})
+
+
+@pytest.mark.parametrize("content", [gzip.compress(b"{}"), "{}".encode("utf-16"), b'{"id": "\xe9"}'])
+def test_a_file_in_another_encoding_says_what_gold_is(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "news.jsonl.gz"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"news.jsonl.gz: not UTF-8 \(.*\); gold is JSON lines, plain or"):
         list(gold.read(path))
 
 

@@ -40,11 +40,8 @@ def export(store: Store, form: str, output: Path) -> int:
     `form`: gold, one JSON object per line; cleaneval, OUT/gold/ID.txt in CleanEval's markup and
     OUT/html/ID.html; html, OUT/ID.html.
     """
-    done = list(finished(store))
-    if not done:
-        raise AnnotationError(
-            f"{store.path}: no page is done yet (Enter in the browser marks a page as done)"
-        )
+    if not (done := list(finished(store))):
+        raise AnnotationError(f"{store.path}: no page is done yet: press Enter in the browser to finish one")
     lines = []
     for page, labels, given in track(done, "exporting", len(done)):
         if form == "html":

@@ -106,8 +106,8 @@ def _set_prelabels(store: Store, number: int, prelabel: tuple[Any, ...]) -> None
 def add_inputs(store: Store, names: Sequence[str], prelabeller: Prelabeller, *, limit: int | None) -> None:
     """Adds the pages of these inputs (of the first `limit` records) and stores a remark with the counts.
 
-    Raises InputError for an input that is missing or holds no page, and ShardError if a shard cannot be read
-    and no record was found. If a shard cannot be read to its end, the reason is printed.
+    Raises InputError for an input that is missing or holds no page, or if no shard can be read. If a shard
+    cannot be read to its end, the reason is printed.
     """
     shards = inputs.resolve(names)
     counts = Counter[str]()
@@ -131,7 +131,7 @@ def add_inputs(store: Store, names: Sequence[str], prelabeller: Prelabeller, *, 
     log(_in_words(counts))
     for failure in failures:
         if not counts:
-            raise failure
+            raise InputError(str(failure)) from failure
         log(str(failure))
 
 
@@ -146,8 +146,7 @@ def _in_words(counts: Counter[str]) -> str:
     """Pages added and left out, in one line for the log and the browser."""
     parts = [f"{counts[_ADDED]} page{'s' * (counts[_ADDED] != 1)} added"]
     parts += [f"{counts[outcome]} {outcome}" for outcome in (_KNOWN, _WITHOUT_BLOCKS) if counts[outcome]]
-    dropped = sorted(counts.keys() - {_ADDED, _KNOWN, _WITHOUT_BLOCKS})
-    if dropped:
+    if dropped := sorted(counts.keys() - {_ADDED, _KNOWN, _WITHOUT_BLOCKS}):
         parts.append("skipped by status: " + ", ".join(f"{counts[status]} {status}" for status in dropped))
     return ", ".join(parts)
 

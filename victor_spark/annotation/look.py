@@ -20,10 +20,11 @@ from victor_spark import __version__, cleaners, pipeline
 from victor_spark.annotation import explained, frame, serving
 from victor_spark.annotation.serving import Access
 from victor_spark.document import Document
-from victor_spark.errors import InputError, UsageError, VictorError, one_line
+from victor_spark.errors import InputError, ShardError, UsageError, VictorError, one_line
 from victor_spark.evaluation.measures import overlap, quality
 from victor_spark.extractors import template
 from victor_spark.html.charset import decode
+from victor_spark.logs import log
 from victor_spark.preparation import handed_over
 from victor_spark.roles import ROLES
 from victor_spark.settings import PREFERENCES, Settings
@@ -58,13 +59,15 @@ class Opened:
         first = len(self.pages)
         for shard in inputs.resolve([name], base_url=self.base_url):
             part = shard if offset is None else replace(shard, start=offset, end=offset + 1, aligned=True)
-            for record in reading.read(part, self.options):
-                self.add(record)
-                if len(self.pages) - first >= limit:
-                    return first
+            try:
+                for record in reading.read(part, self.options):
+                    self.add(record)
+                    if len(self.pages) - first >= limit:
+                        return first
+            except ShardError as error:  # what was read before is shown
+                log(str(error), "warning")
         if len(self.pages) == first:
-            where = "" if offset is None else f" at offset {offset}"
-            raise InputError(f"{name}: holds no page{where}")
+            raise InputError(f"{name}: holds no page" + ("" if offset is None else f" at offset {offset}"))
         return first
 
     def add(self, record: Record) -> int:
@@ -144,13 +147,12 @@ def _other(opened: Opened, query: Mapping[str, str]) -> Mapping[str, Any]:
     ours, theirs = _document(page, settings).text, _document(page, other)
     known = {line.strip() for line in ours.split("\n")}
     shared = overlap(words(theirs.text), words(ours))
-    lines = theirs.text.split("\n") if theirs.text else []
     return {
         "cleaner": other.cleaner,
         "status": theirs.status,
         "reason": theirs.reason,
         "f1": quality(shared).f1,
-        "lines": [[line, line.strip() in known] for line in lines],
+        "lines": [[line, line.strip() in known] for line in theirs.text.split("\n") if theirs.text],
         "n_words": shared.n_found,
     }
 

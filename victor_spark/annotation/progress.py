@@ -128,11 +128,8 @@ def n_pages(store: Store) -> int:
 def history(store: Store, name: Any) -> dict[str, Any]:
     """The pages the annotator opened, the latest last."""
     annotator, _ = annotations.annotator_number(store, name)
-    rows = store.rows(
-        "SELECT page FROM given WHERE annotator = ? AND judge = 0 AND NOT practice ORDER BY opened, id",
-        annotator,
-    )
-    return {"pages": [row["page"] for row in rows]}
+    opened = "SELECT page FROM given WHERE annotator = ? AND judge = 0 AND NOT practice ORDER BY opened, id"
+    return {"pages": [row["page"] for row in store.rows(opened, annotator)]}
 
 
 def progress(store: Store, plan: Plan, name: str | None = None) -> dict[str, Any]:
@@ -261,8 +258,7 @@ def disagreements(store: Store) -> dict[str, Any]:
     judge_of = {row["page"]: row["name"] for row in judges}
     listed = []
     for number, given in _done(store).items():
-        n_differing = sum(len(set(column)) > 1 for column in _columns(given))
-        if n_differing:
+        if n_differing := sum(len(set(column)) > 1 for column in _columns(given)):
             page = annotations.page_row(store, number)
             listed.append({
                 "page": number, "title": page["title"], "url": page["url"],

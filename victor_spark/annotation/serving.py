@@ -237,4 +237,4 @@ def _listen(host: str, port: int) -> socket.socket:
         )
     except OSError as error:
         reason = str(error.strerror or error).partition(" (while")[0]
-        raise UsageError(f"cannot listen on {host}, port {port}: {reason} (see --port)") from error
+        raise UsageError(f"cannot listen on {host}, port {port}: {reason} (see --host and --port)") from error

@@ -319,8 +319,9 @@ _FAILURES: Final = (
     (("SQLITE_BUSY", "SQLITE_LOCKED"), "another program is writing to it; try again", "store_busy"),
     (("SQLITE_NOTADB", "SQLITE_CORRUPT"), "not an annotation store, or a damaged one ({})", "bad_request"),
     (("SQLITE_READONLY",), "no permission to write", "disk_full"),
+    (("SQLITE_CANTOPEN",), "is a folder, or no file can be created there", "disk_full"),
     (
-        ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN"),
+        ("SQLITE_FULL", "SQLITE_IOERR"),
         "cannot be written: {}. Is the disk full? Saved actions are safe.",
         "disk_full",
     ),

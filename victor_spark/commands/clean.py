@@ -187,7 +187,7 @@ def read_page(request: CleanRequest, url: str | None) -> tuple[str, Record]:
     shard, *others = inputs.resolve(request.inputs, base_url=request.base_url)
     if others or shard.kind != "html":
         found = f"{len(others) + 1} inputs, not one" if others else f"{shard.filename} is an archive, not an"
-        raise UsageError(f"{found} html page: `victor clean --output OUT` cleans it, `victor look` shows it")
+        raise UsageError(f"{found} html page: see `victor clean --output OUT` and `victor look`")
     record = next(reading.read(shard, request.reading))
     return shard.filename, replace(record, url=url or record.url)
 

@@ -45,7 +45,7 @@ OPTIONS: Final = (
     Group(
         "running",
         option("--jobs N", "processes (default: one per processor)", positive),
-        option("--timeout S", "seconds per page and cleaner", seconds, default=evaluate.SECONDS),
+        option("--timeout S", "seconds to clean and measure a page", seconds, default=evaluate.SECONDS),
     ),
 )
 

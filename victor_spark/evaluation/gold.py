@@ -111,17 +111,20 @@ def set_name(path: Path) -> str:
 def read(path: Path) -> Iterator[GoldPage]:
     """The pages of one file in its order; InputError with file and line for invalid content."""
     name = set_name(path)
-    line_number = 0
     try:
-        with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                line_number += 1
+        with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8-sig") as lines:
+            for line_number, line in enumerate(lines, 1):  # noqa: B007 - errors name it
                 if line.strip():
-                    yield _page(json.loads(line), name)
+                    row = json.loads(line)
+                    if "\\ud" in line.lower():  # of lone surrogates, no result could be written
+                        row = json.loads(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
+                    yield _page(row, name)
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise InputError(f"can't read {path}: {error}") from error
     except KeyError as error:
         raise InputError(f"{path}, line {line_number}: has no {error.args[0]}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 ({error.reason}); gold is JSON lines, plain or .xz") from error
     except (ValueError, TypeError) as error:
         raise InputError(f"{path}, line {line_number}: not an annotated page ({error})") from error
 

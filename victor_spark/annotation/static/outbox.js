@@ -18,7 +18,11 @@ export class Outbox extends EventTarget {
     this.running = false;
     this.failed = 0;
     addEventListener("online", () => this.hurry());
-    addEventListener("storage", (event) => event.key === this.key && this.#changed());
+    addEventListener("storage", ({ key }) => {
+      if (key !== this.key) return;
+      this.#changed();
+      this.dispatchEvent(new Event("elsewhere"));
+    });
   }
 
   get actions() {

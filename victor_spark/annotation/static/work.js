@@ -19,6 +19,7 @@ export class Work extends EventTarget {
     this.containers = [];
     outbox.addEventListener("sent", ({ detail }) => this.#sent(detail));
     outbox.addEventListener("stale", ({ detail }) => this.#stale(detail));
+    outbox.addEventListener("elsewhere", () => this.#follow());
     const heard = (name, act) => view.addEventListener(name, ({ detail }) => this.page && act(detail));
     heard("ready", (detail) => this.#ready(detail));
     heard("geometry", ({ hidden }) => {
@@ -253,6 +254,20 @@ export class Work extends EventTarget {
     this.canRedo = answer.can_redo;
     if (this.labelling.settle() || body.kind !== "label") this.#show();
     else this.#announce("change");
+  }
+
+  /** Another tab sent or made an action: its changes are shown here as soon as the server has them. */
+  async #follow() {
+    const { page, outbox } = this;
+    if (!page || outbox.waiting(this.place).length) return;
+    try {
+      const state = await api.page(page.page, this.annotator, page.judge);
+      if (page !== this.page || state.revision <= outbox.revisions.get(this.place)) return;
+      outbox.revisions.set(this.place, state.revision);
+      this.#stale({ place: this.place, state });
+    } catch (error) {
+      if (!(error instanceof api.Refused)) throw error; // the next action brings the changes
+    }
   }
 
   /** Another tab changed the page: what it did counts, and what waits here comes on top. */
