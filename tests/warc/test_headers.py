@@ -87,6 +87,12 @@ def test_encodings_of_several_lines_stack() -> None:
     assert head.content_encodings == ("gzip", "br", "zstd")
 
 
+def test_an_encoding_in_quotation_marks_is_known() -> None:
+    head = headers.http_head(b'HTTP/1.1 200 OK\r\nContent-Encoding: "br", "gzip"\r\n\r\n')
+    assert head is not None
+    assert head.content_encodings == ("br", "gzip")
+
+
 def test_many_heads_and_fields_are_read() -> None:
     head = headers.http_head(b"HTTP/1.1 100 Continue\r\n\r\n" * 9999 + b"HTTP/1.1 200 OK\r\n\r\n")
     assert head is not None

@@ -180,7 +180,7 @@ def _http_fields(block: bytes, start: int, status: int | None) -> HttpHead:
     return HttpHead(
         status=status,
         content_type=found.get(b"content-type"),
-        content_encodings=names(found.get(b"content-encoding", "")),
+        content_encodings=names(found.get(b"content-encoding", "").replace('"', "")),
         transfer_encodings=names(found.get(b"transfer-encoding", "")),
         content_length=declared_length(found.get(b"content-length", "").split(",")[0].strip()),
         length=length,
