@@ -64,6 +64,7 @@ _ISO: Final = re.compile(
 _COMPACT: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?=T\d|\b|\d{6}\b)")
 _NUMBERS: Final = re.compile(r"(?<![\d.])(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?!\d)")
 _SHORT: Final = re.compile(r"(?<![\d.:/-])(\d\d)(?:/|\.(?=0\d|1[0-2]))(\d\d)[./](\d\d)(?![\d.:/-])")
+"""With two digits for the year; the month is the second number, unless slashes are between."""
 _DIGITS_WITHOUT_CENTURY: Final = 2
 _LAST_OF_THIS_CENTURY: Final = 68  # as in Python and POSIX
 _SECONDS: Final = re.compile(r"(\d{10})(?:\d{3})?")

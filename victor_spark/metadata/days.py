@@ -60,7 +60,7 @@ def _agree(shown: str, stated: str) -> bool:
 def _of_dates(lines: Iterable[str], longest: int = _LONGEST_DATE) -> Candidates[str]:
     """Those of the lines beside the heading with a date and little more, but not of a change or a tweet."""
     for line in sorted(lines, key=lambda line: sum(map(str.isalpha, WORD.findall(line))) > _WORDS_OF_DATE):
-        if len(line) <= longest and line[0] != "—" and not _updated().search(line.casefold()):
+        if len(line) <= longest and not line.startswith("—") and not _updated().search(line.casefold()):
             yield "text by h1", line
 
 

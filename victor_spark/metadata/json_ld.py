@@ -85,7 +85,7 @@ def types(thing: Thing) -> tuple[str, ...]:
     stated = thing.get("@type") or thing.get("type")
     every = stated if isinstance(stated, list) else [stated]
     found = tuple([one.replace(":", "/").rpartition("/")[2] for one in every if isinstance(one, str)])
-    return found or ("Article",) * ("headline" in thing)
+    return found or (("Article",) if "headline" in thing else ())
 
 
 def strings(value: Any, key: str, by_id: dict[str, Thing]) -> Iterator[str]:
