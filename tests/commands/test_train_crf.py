@@ -8,7 +8,7 @@ import pytest
 from tests.evaluation.invented import write_sets
 from victor_spark import cli, train
 from victor_spark.commands import train_crf
-from victor_spark.errors import UsageError, VictorError
+from victor_spark.errors import InputError, UsageError, VictorError
 from victor_spark.extractors import MODELS
 from victor_spark.model.files import from_bytes, read_bytes
 from victor_spark.pipeline import cleaning, models
@@ -146,6 +146,23 @@ def test_a_measurement_that_the_user_turned_off_is_reported_as_well(
     words = ["--data", str(data), "--output", str(tmp_path / "mine"), "--folds", "0", "--iterations", "2"]
     assert run(*words) == 0
     assert "victor: not measured: --folds 0" in capsys.readouterr().err
+
+
+def test_files_of_one_name_in_two_folders_are_both_learnt_from(tmp_path: Path) -> None:
+    one, other = (write_sets(tmp_path / name, n_sites=2) / "news.jsonl" for name in ("one", "other"))
+    other.write_text(other.read_text().replace('"id": "news', '"id": "more'))
+    output = tmp_path / "mine"
+    words = ["--gold", str(one), str(other), "--output", str(output), "--features", "victor-2008"]
+    assert run(*words, "--iterations", "2", "--folds", "0") == 0
+    assert json.loads((output / "metrics.json").read_text())["training_pages"] == {"news": 8}
+
+
+def test_two_pages_of_one_id_are_refused_before_the_training(tmp_path: Path) -> None:
+    path = write_sets(tmp_path / "pages", n_sites=2) / "news.jsonl"
+    path.write_text(path.read_text().replace("news/1/0", "news/0/1"))
+    with pytest.raises(InputError, match="two gold pages of the set news have the id news/0/1"):
+        run("--gold", str(path), "--output", str(tmp_path / "mine"), "--features", "victor-2008")
+    assert not (tmp_path / "mine").exists()
 
 
 @pytest.mark.parametrize("text", ["A text from somewhere else entirely.", "", " \n"])

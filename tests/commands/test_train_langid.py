@@ -1,5 +1,6 @@
 """`victor train langid`: profiles from text files, one more language, listings, and bad input."""
 
+import bz2
 import gzip
 import lzma
 from pathlib import Path
@@ -67,6 +68,7 @@ def test_the_shipped_profiles_are_listed_by_default(capsys: pytest.CaptureFixtur
         ("aa.txt", b"abc\0def " * 900, "holds NUL"),
         ("aa.txt.gz", b"not gzip at all", "can't read"),
         ("aa.txt.xz", b"not xz at all", "can't read"),
+        ("aa.txt.bz2", bz2.compress(b"a few words")[:-5], "can't read"),
     ],
 )
 def test_files_that_are_no_text(tmp_path: Path, name: str, content: bytes, complaint: str) -> None:
@@ -78,12 +80,17 @@ def test_files_that_are_no_text(tmp_path: Path, name: str, content: bytes, compl
 
 
 def test_wrong_usage(texts: Path, trained: Path, tmp_path: Path) -> None:
-    output = ("--output", tmp_path / "out.npz")
+    output, new = ("--output", tmp_path / "out.npz"), texts / "aa.txt"
     wrong: list[tuple[tuple[object, ...], type[Exception], str]] = [
         ((texts,), UsageError, "--output FILE or --list LANG is required"),
         (output, UsageError, "give either"),
         ((texts, "--add", "cs=x", *output), UsageError, "give either"),
         (("--add", "cs", *output), UsageError, "expected LANG=FILE"),
+        (
+            ("--add", f"cc={new}", "--add", f"cc={new}", *output),
+            UsageError,
+            "two training files for language",
+        ),
         (("--add", "czech=x", *output), UsageError, "'czech' is not a language code"),
         ((texts, texts / "aa.txt", *output), UsageError, "two training files for language 'aa'"),
         ((texts / "notes.md", *output), UsageError, "'notes' is not a language code"),

@@ -108,6 +108,17 @@ def test_words_of_several_sites_get_the_sign_of_what_they_surround() -> None:
 
 def test_words_of_one_site_are_not_weighed_however_many_pages_it_has() -> None:
     assert not len(learnt(["one.example"] * 8).words)
+    assert not len(learnt(list("abcabcab")).words)
+    assert len(learnt(list("abcdabcd")).words)
+
+
+def test_a_word_twice_in_one_name_gets_no_weight_as_a_pair() -> None:
+    pages = [blocks_of("<p class=links-links>One</p><p class=story-story>Two")] * 8
+    assert (pages[0].name_words == 0).any()
+    kept, weights = [np.array([False, True])] * 8, [np.full(2, 0.5)] * 8
+    known = learn_names(pages, kept, weights, list("abcdefgh"))
+    assert len(known.words) == 2
+    check(with_names(known))
 
 
 def test_pages_without_names_or_without_content_teach_nothing() -> None:
@@ -134,6 +145,14 @@ def test_damaged_weights_are_refused(damage: dict[str, np.ndarray]) -> None:
     check(with_names(whole))
     with pytest.raises(ModelError, match="weights of names are damaged"):
         check(with_names(replace(whole, **damage)))
+
+
+def test_a_learnt_feature_can_be_left_out() -> None:
+    small = replace(from_conf("victor-2"), trees=trees.TreesOptions(FEW, FEW, n_folds=2))
+    silent = training.without(small, [NAME_FEATURES[0]])
+    _, _, values = training.before_crf(list(some_pages(3, 6)), silent)
+    row = small.names.index(NAME_FEATURES[0])
+    assert not any(of_page[row].any() for of_page in values)
 
 
 def test_a_model_without_its_weights_of_names_is_refused() -> None:

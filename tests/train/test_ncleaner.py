@@ -133,6 +133,18 @@ def test_training_does_not_depend_on_the_order_of_pages() -> None:
     np.testing.assert_allclose(one.calibration, other.calibration)
 
 
+def test_pages_of_one_site_are_distributed_to_folds_one_by_one() -> None:
+    one_site = [replace(example, site="one.example") for example in pairs(5)]
+    one, several = training.train(one_site), training.train(pairs(5))
+    np.testing.assert_array_equal(one.calibration, several.calibration)
+
+
+def test_only_characters_that_are_seen_twice_and_no_white_space_have_symbols() -> None:
+    blocks = blocks_of("<p>b c b\u00a0d\u00a0d</p>")
+    example = TrainingPage(blocks, np.zeros(len(blocks), dtype=np.uint8))
+    assert "".join(map(chr, training.alphabet([example], lexical=True))) == "0abd"
+
+
 def test_uncalibrated_a_segment_is_clean_when_its_characters_are_likelier_in_clean_text() -> None:
     model = training.train(pairs(5), calibrated=False)
     np.testing.assert_array_equal(model.calibration, LIKELIHOOD)

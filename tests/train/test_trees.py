@@ -64,6 +64,13 @@ def test_growing_twice_gives_the_same_trees_from_a_sample_too() -> None:
     assert two.leaves.shape == (5, 8)
 
 
+def test_a_sample_of_blocks_weighs_as_much_as_all_of_them() -> None:
+    weights = np.random.default_rng(4).exponential(size=5000)
+    rows, of_rows = trees._sample(weights, 500)
+    assert len(rows) == pytest.approx(500, rel=0.2)
+    assert of_rows.sum() == pytest.approx(weights.sum(), rel=0.1)
+
+
 def test_trees_that_find_nothing_to_ask_say_the_same_of_every_block() -> None:
     values = np.zeros((5, 300), dtype=np.float32)
     values[0] = np.random.default_rng(2).normal(size=300)
@@ -172,8 +179,11 @@ def test_the_last_trees_are_two_halves_that_say_the_mean_of_both(small: FeatureT
     assert np.abs(plain(rows) - other(rows)).max() > 0.01
 
 
-def test_later_stages_learn_from_guesses_about_unseen_sites(small: FeatureTable) -> None:
+@pytest.mark.parametrize("are_known", [True, False])
+def test_later_stages_learn_from_guesses_about_unseen_sites(small: FeatureTable, are_known: bool) -> None:
     pages = list(some_pages(11, 24))  # random labels: only trees that knew the pages could guess them
+    if not are_known:  # then every page counts as a site
+        pages = [replace(page, site="") for page in pages]
     weights, grown, values = training.before_crf(pages, small)
     assert grown is not None
     long = [row for row, page in enumerate(pages) if len(page.blocks) > 10]
@@ -183,6 +193,15 @@ def test_later_stages_learn_from_guesses_about_unseen_sites(small: FeatureTable)
 
     known = hits([grown(small.values(page.blocks, weights)) for page in pages])
     assert hits([of_page[-1] for of_page in values]) < known - 0.05
+
+
+def test_pages_of_one_site_are_all_learnt_from(small: FeatureTable) -> None:
+    pages = [replace(page, site="one.example") for page in some_pages(11, 6)]
+    _, grown, values = training.before_crf(pages, small)
+    assert grown is not None
+    for page, of_page in zip(pages, values, strict=True):
+        np.testing.assert_array_equal(of_page[-1], grown(of_page[:-1]))
+        assert of_page.shape[1] == len(page.blocks)
 
 
 def test_pages_that_are_all_content_teach_trees_nothing() -> None:

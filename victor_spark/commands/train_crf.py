@@ -18,7 +18,7 @@ examples:
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -81,11 +81,11 @@ def run(arguments: argparse.Namespace) -> int:
     import_module("matplotlib")  # a missing extra is reported before the work
     with resources.new_directory(Path(arguments.output), overwrite=arguments.overwrite) as output:
         if arguments.data is not None:
-            files = gold.find(Path(arguments.data), arguments.sets)
+            files = list(gold.find(Path(arguments.data), arguments.sets).values())
         elif arguments.sets:
             raise UsageError("--sets selects files in --data and cannot be combined with --gold")
         else:
-            files = {gold.set_name(path): path for path in map(Path, arguments.gold)}
+            files = list(map(Path, arguments.gold))
         pages, results = _labelled(files), Results()
         arguments.folds, why_not = _folds(arguments, pages)
         if why_not:
@@ -162,13 +162,16 @@ def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> tupl
     return min(FOLDS_OF_FEW if arguments.start_from else FOLDS, len(sites)), None
 
 
-def _labelled(files: Mapping[str, Path]) -> list[LabelledPage]:
+def _labelled(files: Sequence[Path]) -> list[LabelledPage]:
     pages: list[LabelledPage] = []
-    for name, path in files.items():
-        usable = [page for page in track(gold.read(path), f"reading {name}", 0) if gold.usable(page)]
-        pages += map(labelling.label, track(usable, f"labelling {name}", len(usable)))
+    for path in files:
+        usable = [page for page in track(gold.read(path), f"reading {path.name}", 0) if gold.usable(page)]
+        pages += map(labelling.label, track(usable, f"labelling {path.name}", len(usable)))
+    for (name, one), n in Counter((page.gold.set, page.gold.id) for page in pages).items():
+        if n > 1:
+            raise InputError(f"two gold pages of the set {name} have the id {one}")
     if not any(labelling.trainable(page) and (page.labels != OTHER).any() for page in pages):
-        where = ", ".join(map(str, files.values()))
+        where = ", ".join(map(str, files))
         raise InputError(f"no page of {where} has gold text that its html holds")
     return pages
 

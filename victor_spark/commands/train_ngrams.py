@@ -76,13 +76,13 @@ def train_langid(arguments: argparse.Namespace) -> int:
     if arguments.output.exists() and not (updates or arguments.overwrite):
         raise OutputError(f"{arguments.output}: exists; choose another --output or add --overwrite")
     if arguments.add:
-        profiles = _existing(arguments)
+        added = []
         for pair in arguments.add:
             language, equals, path = pair.partition("=")
             if not equals or not path:
                 raise UsageError(f"--add {pair}: expected LANG=FILE")
-            new = (_checked(language, path), langid.read(Path(path)))
-            profiles = langid.train([new], profiles.profiles)
+            added.append((_checked(language, path), langid.read(Path(path))))
+        profiles = langid.train(added, _existing(arguments).profiles)
     else:
         profiles = langid.train(_texts(arguments.inputs))
     with resources.written(arguments.output), resources.replaced(arguments.output) as draft:

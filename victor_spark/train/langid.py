@@ -35,7 +35,7 @@ def read(path: Path) -> str:
     """The text of a UTF-8 file, plain, .gz, .xz or .bz2; InputError for anything that is no text."""
     try:
         content = UNPACK.get(path.suffix, bytes)(path.read_bytes())
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:  # bz2: ValueError
         raise InputError(f"can't read {path}: {getattr(error, 'strerror', None) or error}") from error
     try:
         text = content.decode("utf-8-sig")
@@ -102,8 +102,6 @@ def _ngrams(characters: Int64) -> list[str]:
     for length in range(1, LONGEST_NGRAM + 1):
         windows = sliding_window_view(characters == _SPACE, length)
         within_word = ~windows[:, 1:-1].any(axis=1)  # no space but at their ends
-        if length == 2:
-            within_word &= ~windows.all(axis=1)
         starts = np.flatnonzero(within_word)
         keys = (ids[starts] << _BITS) | characters[starts + length - 1]
         _, first, inverse, counts = np.unique(
