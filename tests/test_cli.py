@@ -23,6 +23,7 @@ from victor_spark import cli, configuration, extractors, kernels, logs
 from victor_spark.cli import main
 from victor_spark.commands import COMMANDS, clean, lists
 from victor_spark.commands.clean import CLEAN, requested
+from victor_spark.document import FORMS
 from victor_spark.request import CleanRequest
 
 TEXT = "The lighthouse keeper wrote down the weather every evening, and nobody ever asked him for his books."
@@ -146,8 +147,11 @@ def test_a_page_without_content_is_no_error(tmp_path: Path, capsys: pytest.Captu
     assert "hollow.html: empty" in printed.err
 
 
-def test_a_page_in_another_language_is_no_error(html: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["clean", str(html), "--lang", "el,zh"]) == 0
+@pytest.mark.parametrize("form", FORMS)
+def test_a_page_in_another_language_is_no_error(
+    html: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    assert main(["clean", str(html), "--lang", "el,zh", "--format", form]) == 0
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "page.html: wrong_language" in printed.err
@@ -189,6 +193,10 @@ def test_output_in_a_locale_without_its_characters_is_utf_8(html: Path) -> None:
         (["clean", "page.html", "--threshold", "x"], "--threshold"),
         (["clean", "page.html", "--format", "pdf"], "--format"),
         (["clean", "-", "page.html"], "stdin"),
+        (["clean", "-", "--output", "out"], "- (stdin) is for one page without --output"),
+        (["clean", "page.html", "--output", "out", "--format", "tei"], "--format is for one page without"),
+        (["clean", "lost.html"], "lost.html: broken_encoding"),
+        (["explain", "picture.html"], "picture.html: not_html"),
         (["clean", "page.html", "--no-links"], "--no-links, --no-images and --no-emphasis are for --format"),
         (["clean", "page.html", "--sites", "t"], "--sites needs --url, the address of the page"),
         (
@@ -246,6 +254,7 @@ def test_wrong_usage_is_one_line_and_exit_2(
     for name in ("page.html", "page2.html"):
         (tmp_path / name).write_text(PAGE)
     (tmp_path / "empty.html").touch()
+    (tmp_path / "lost.html").write_text("<p>Gestern wurde die neue Br\ufffdcke er\ufffdffnet." * 9, "utf-8")
     (tmp_path / "picture.html").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8)
     (tmp_path / "crawl.warc").write_bytes(
         b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
@@ -305,6 +314,7 @@ def test_every_command_has_help_with_examples(name: str, capsys: pytest.CaptureF
     shown = capsys.readouterr().out
     assert f"usage: victor {name}" in shown
     assert f"victor {name}" in shown.partition("examples:")[2]
+    assert "default: None" not in shown
 
 
 def test_a_group_of_commands_has_help_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -553,6 +563,15 @@ def test_the_command_line_wins_over_conf_and_conf_over_the_built_in_values(
     assert capsys.readouterr().out == ""
     assert main(["clean", str(html), "--threshold", "1"]) == 0
     assert TEXT in capsys.readouterr().out
+
+
+def test_tables_are_requested_by_paths_that_executors_find(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["a.warc", "--output", "out", "--sites", "sites", "--templates", "t.parquet"]
+    cleaning = requested(cli.parser("clean", CLEAN).parse_args(words)).cleaning
+    assert (cleaning.sites, cleaning.templates) == (str(tmp_path / "sites"), str(tmp_path / "t.parquet"))
 
 
 def test_sizes_in_conf_are_bytes_or_those_of_the_command_line(home: Path) -> None:

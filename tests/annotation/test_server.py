@@ -434,6 +434,15 @@ def test_the_browser_names_inputs_relative_to_the_working_directory(
         assert store.remarks(kept)[-1] == f"{names} and 2 more: 5 pages added"
 
 
+def test_a_limit_adds_the_first_pages_only(tmp_path: Path) -> None:
+    pages, path = write_pages(tmp_path / "pages", 5), tmp_path / "a"
+    words = ["annotate", str(pages), "--store", str(path), "--no-prelabels", "--import-only"]
+    assert main([*words, "--limit", "2"]) == 0
+    with closing(store.open_existing(path)) as kept:
+        titles = [title for (title,) in kept.rows("SELECT url FROM page WHERE NOT practice ORDER BY id")]
+    assert [Path(title).name for title in titles] == ["page0.html", "page1.html"]
+
+
 def test_the_same_page_twice_is_once_and_one_without_text_is_left_out_in_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -186,6 +186,20 @@ def test_blocks_alone_are_measured_without_texts(gold: Path, tmp_path: Path) -> 
     assert "<table" in (tmp_path / "out" / "report.html").read_text()
 
 
+def test_the_first_pages_of_each_set_are_measured(gold: Path, tmp_path: Path) -> None:
+    words = ("--cleaner", "kimatu", "--measures", "words", "--jobs", 1)
+    assert evaluate(gold, tmp_path / "out", *words, "--limit", 2) == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["gold"]["n_pages"] == 4
+
+
+def test_a_cleaner_needs_the_pages_of_gold_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "gold").mkdir()
+    (tmp_path / "gold" / "1.txt").write_text("High water at six.")
+    assert evaluate(tmp_path / "gold", tmp_path / "out", "--cleaner", "kimatu") == 2
+    assert "gold holds no pages: add --pages FOLDER with their html" in capsys.readouterr().err
+
+
 def test_the_terminal_shows_a_few_failures_and_counts_the_others(results: dict[str, Any]) -> None:
     failure = {"cleaner": "victor", "set": "news", "id": "news/1", "status": "timeout", "reason": "no result"}
     lines = list(report.terminal_lines(results | {"failures": [failure] * 7}))

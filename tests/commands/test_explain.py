@@ -71,6 +71,7 @@ def test_a_doubtful_page_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert explained(tmp_path, "--fail-below", "0.1")[0] == 0
     assert explained(tmp_path, "--fail-below", "1.0")[0] == 3
     assert "below 1" in capsys.readouterr().out
+    assert explained(tmp_path, page="<div></div>")[0] == 0
     assert explained(tmp_path, "--fail-below", "0.1", "--lang", "cs")[0] == 0
     assert "wrong_language" in capsys.readouterr().out
     assert EXPLAIN.exit_codes.endswith("3 expected F1 below --fail-below")

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from victor_spark.templates.mine import mine
 
 Run = Callable[..., tuple[int, list[str], list[str]]]
 
+MARCH = datetime(2025, 3, 1, tzinfo=UTC)
 NOTICE = "Subscribe to our newsletter today\nAll rights reserved, Harbour Gazette\n"
 
 
@@ -30,7 +32,7 @@ def text(n: int) -> str:
 def mined(path: Path, *, site: str = "gazette.example", more: str = "") -> Path:
     """A table of one site, mined now."""
     found = mine(site, [text(n) + more for n in range(8)])
-    rows = table.rows(found, datetime(2025, 3, 1, tzinfo=UTC))
+    rows = table.rows(found, MARCH)
     pq.write_table(table.with_grouping(rows, "host"), path)
     return path
 
@@ -57,11 +59,44 @@ def test_show_lists_sites_and_tells_of_one(tmp_path: Path, run: Run) -> None:
     assert report.count("   example: ") == 1
 
 
-def test_show_stops_at_its_limit_and_says_so(tmp_path: Path, run: Run) -> None:
-    path = mined(tmp_path / "t.parquet", more="".join(f"Line {n} of the menu\n" for n in "abcdef"))
-    _, lines, _ = run("show", path, "gazette.example", "--limit", 1)
-    n_templates = len(table.read(path))
-    assert n_templates == 1 or f"{n_templates - 1} more: --limit 0" in lines
+def several(path: Path) -> Path:
+    """A table of one site with three templates: of letter0, letter1, letter2. The most frequent vanished."""
+    (row,) = table.read(mined(path)).to_pylist()
+    rows = [
+        {
+            **row,
+            "regex": row["regex"].replace("newsletter", f"letter{n}"),
+            "tokens": [token.replace("newsletter", f"letter{n}") for token in row["tokens"]],
+            "document_frequency": 8 - n,
+            "vanished": n == 0,
+        }
+        for n in range(3)
+    ]
+    pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
+    return path
+
+
+def test_show_stops_at_its_limit_and_says_so_and_ends_with_templates_that_vanished(
+    tmp_path: Path, run: Run
+) -> None:
+    path = several(tmp_path / "t.parquet")
+    for limit, shown, more in ((1, ["letter1"], 2), (0, ["letter1", "letter2", "letter0"], 0)):
+        _, lines, _ = run("show", path, "gazette.example", "--limit", limit)
+        assert re.findall(r"letter\d", "".join(lines)) == shown
+        assert (f"{more} more: --limit 0" in lines) == bool(more)
+    assert "3. on 8 of 8 pages" in "".join(lines)
+    assert "vanished after 2025-03-01" in "".join(lines)
+
+
+def test_diff_shows_kept_templates_of_one_site_and_all_changes_without_a_limit(
+    tmp_path: Path, run: Run
+) -> None:
+    old, new = mined(tmp_path / "old.parquet"), several(tmp_path / "new.parquet")
+    assert len(run("diff", new, new)[1]) == 1
+    assert len(run("diff", new, new, "--site", "gazette.example")[1]) == 3
+    _, lines, _ = run("diff", old, new)
+    assert run("diff", old, new, "--limit", 0)[1] == lines
+    assert len(lines) > 3
 
 
 def test_show_names_near_sites(tmp_path: Path, run: Run) -> None:
@@ -191,6 +226,8 @@ def test_what_is_no_table_of_ours_is_one_line_and_exit_code_2(
     [
         (("--pattern", "sid=[0-9"), "sid"),
         (("--pattern", "no-equals"), "expected NAME=REGEX"),
+        (("--pattern", "sid="), "expected NAME=REGEX"),
+        (("--pattern", "=[0-9]+"), "expected NAME=REGEX"),
         (("--group-by", "planet"), "registered-domain, host or path-prefix:N"),
         (("--cleaner", "kimatu"), "--view cleaned"),
         (("--update", "nowhere.parquet"), "nowhere.parquet"),

@@ -14,6 +14,7 @@ from victor_spark.model.files import from_bytes, read_bytes
 from victor_spark.pipeline import cleaning, models
 from victor_spark.resources import directory
 from victor_spark.settings import Settings
+from victor_spark.train.crf import MAX_BLOCKS
 from victor_spark.warc.records import Record
 
 
@@ -146,6 +147,23 @@ def test_a_measurement_that_the_user_turned_off_is_reported_as_well(
     words = ["--data", str(data), "--output", str(tmp_path / "mine"), "--folds", "0", "--iterations", "2"]
     assert run(*words) == 0
     assert "victor: not measured: --folds 0" in capsys.readouterr().err
+
+
+def test_only_pages_with_their_gold_and_of_a_usual_length_are_learnt_from(tmp_path: Path) -> None:
+    path = write_sets(tmp_path / "pages", n_sites=2) / "news.jsonl"
+    others = (
+        {"id": "no-gold", "html": "<p>Switch on JavaScript.</p>", "gold": None},
+        {"id": "elsewhere", "html": "<p>Switch on JavaScript.</p>", "gold": "A text from somewhere else."},
+        {"id": "long", "html": "<p>One more line" * (MAX_BLOCKS + 1), "gold": "One more line\n" * MAX_BLOCKS},
+    )
+    path.write_text(path.read_text() + "".join(f"{json.dumps(row)}\n" for row in others))
+    output = tmp_path / "mine"
+    words = ["--gold", str(path), "--output", str(output), "--features", "victor-2008"]
+    assert run(*words, "--iterations", "2", "--folds", "0") == 0
+    metrics = json.loads((output / "metrics.json").read_text())
+    assert (metrics["n_labelled_pages"], metrics["training_pages"]) == (6, {"news": 4})
+    model = from_bytes(read_bytes(output))
+    assert model.about["n_training_pages"] == 4
 
 
 def test_files_of_one_name_in_two_folders_are_both_learnt_from(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`victor train ncleaner`: from annotated pages to a model directory that cleans pages, or one clear line."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,11 @@ def test_five_pairs_make_a_model_that_cleans_a_page_of_another_site(
 ) -> None:
     output = tmp_path / "mine"
     assert run("--data", str(data), "--sets", "news", "--pairs", "5", "--output", str(output), *options) == 0
-    assert json.loads((output / "metrics.json").read_text())["n_training_pages"] == 5
+    metrics = json.loads((output / "metrics.json").read_text())
+    assert metrics["n_training_pages"] == 5
+    assert metrics["command"] == shlex.join(
+        ["victor", "train", "ncleaner", "--data", "PAGES", "--sets", "news", "--pairs", "5", *options]
+    )
     model = from_bytes((output / "weights.npz").read_bytes())
     assert model.lexical == (options != ["--non-lexical"])
     settings = Settings(cleaner="ncleaner", model=str(output))
