@@ -311,7 +311,9 @@ def test_a_list_of_hostile_addresses_fills_an_annotation_store_with_its_good_pag
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("victor_spark.commands.annotate.Politeness", lambda: POLITE)
-    monkeypatch.setattr("victor_spark.commands.annotate.Limits", lambda **given: replace(LIMITS, **given))
+    public_only = replace(LIMITS, allow_private=False)
+    limits = "victor_spark.commands.annotate.Limits"
+    monkeypatch.setattr(limits, lambda **given: replace(public_only, **given))
     names = ("reason", "two-spellings", "retry-year", "http09", "to-library-fault", "good")
     with hostile({name: PLAIN[name][0] for name in names}) as server:
         listed = tmp_path / "urls.txt"

@@ -1,6 +1,7 @@
 """The features with the largest effects on a probability; the effects are those that the model computes."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -48,6 +49,23 @@ def test_the_features_that_set_a_link_apart_are_named_and_lower_its_probability(
     assert [abs(each.effect) for each in report] == sorted(
         (abs(each.effect) for each in report), reverse=True
     )
+
+
+def test_an_effect_is_what_the_score_loses_when_the_feature_has_its_median(model: Model) -> None:
+    blocks = max((page.blocks for page in some_pages(9, 20)), key=len)
+    values, score = model.values(blocks), partial(explanation._log_odds, model)
+    if model.first is not None:
+        values, score = values[:-1], model.first
+    medians, n_effects = np.median(values, axis=1), 0
+    for block, effects in enumerate(explain(model, blocks).first_effects[:6]):
+        for each in effects:
+            row, changed = model.table.names.index(each.name), values.copy()
+            changed[row] = medians[row]
+            assert each.value == values[row, block]
+            assert abs(each.effect) >= 0.02
+            assert each.effect == pytest.approx((score(values) - score(changed))[block], abs=1e-5)
+            n_effects += 1
+    assert n_effects
 
 
 def test_effects_are_the_same_in_parts(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:

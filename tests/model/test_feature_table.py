@@ -108,6 +108,13 @@ def test_a_table_survives_json() -> None:
     assert again.patterns == TABLE.patterns
 
 
+def test_a_table_whose_features_are_in_another_order_is_refused() -> None:
+    stored = TABLE.as_json()
+    stored["features"] = dict(reversed(stored["features"].items()))
+    with pytest.raises(ModelError, match="code and table differ in the order"):
+        from_json(stored)
+
+
 def test_reach_is_the_farthest_offset() -> None:
     assert TABLE.reach == 2
     assert replace(TABLE, offsets=tuple((-4, 1) for _ in TABLE.names)).reach == 4

@@ -93,9 +93,10 @@ def test_a_model_of_another_table_is_refused(model: Model, stored: bytes) -> Non
     assert "conjunction" in refused(rewritten(stored, description=swapped))
 
 
-def test_a_model_of_another_format_is_refused(model: Model, stored: bytes) -> None:
-    description = {"format": 99, "table": model.table.as_json(), "about": {}}
-    assert "format 99" in refused(rewritten(stored, description=description))
+@pytest.mark.parametrize("other", [FORMAT - 1, FORMAT + 1])
+def test_a_model_of_another_format_is_refused(model: Model, stored: bytes, other: int) -> None:
+    description = {"format": other, "table": model.table.as_json(), "about": {}}
+    assert f"format {other}" in refused(rewritten(stored, description=description))
 
 
 @pytest.mark.parametrize(

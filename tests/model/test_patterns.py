@@ -70,6 +70,7 @@ def test_nothing_matches_across_two_blocks() -> None:
 
 def test_white_space_inside_a_block_may_be_a_line_break() -> None:
     assert values("<p>26 May\n2008</p>")["date"] == values("<p>26 May 2008</p>")["date"] != [0]
+    assert values("<p>26 MAY 2008</p>") == values("<p>26 may 2008</p>") == values("<p>26 May 2008</p>")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_white_space_inside_a_block_may_be_a_line_break() -> None:
         {"url": [], "date": []},
         {"url": [], "date": [], "time": [], "more": []},
         {"url": [], "date": [r"\d["], "time": []},
-        {"url": [], "date": [r"(\d)"], "time": []},
+        {"url": [], "date": [r"\d(\d)"], "time": []},
         {"url": [], "date": ["May"], "time": []},
         {"url": "[:.@]x", "date": [], "time": []},
     ],

@@ -113,7 +113,7 @@ def test_words_of_one_site_are_not_weighed_however_many_pages_it_has() -> None:
 
 
 def test_a_word_twice_in_one_name_gets_no_weight_as_a_pair() -> None:
-    pages = [blocks_of("<p class=links-links>One</p><p class=story-story>Two")] * 8
+    pages = [blocks_of("<p class=links>One</p><p class=story-story>Two")] * 8
     assert (pages[0].name_words == 0).any()
     kept, weights = [np.array([False, True])] * 8, [np.full(2, 0.5)] * 8
     known = learn_names(pages, kept, weights, list("abcdefgh"))
@@ -134,6 +134,7 @@ def test_pages_without_names_or_without_content_teach_nothing() -> None:
     [
         {"words": np.array([7, 3], dtype=np.uint32)},
         {"words": np.array([0, 3], dtype=np.uint32)},
+        {"words": np.array([3, 3], dtype=np.uint32)},
         {"words": np.array([3, 7], dtype=np.int64)},
         {"words": np.array([3], dtype=np.uint32)},
         {"weights": np.array([1, np.nan], dtype=np.float32)},
@@ -155,13 +156,17 @@ def test_a_learnt_feature_can_be_left_out() -> None:
     assert not any(of_page[row].any() for of_page in values)
 
 
-def test_a_model_without_its_weights_of_names_is_refused() -> None:
+def test_a_model_without_its_weights_of_names_or_with_damaged_ones_is_refused() -> None:
     pytest.importorskip("catboost", reason="growing trees needs CatBoost")
     small = replace(from_conf("victor-2"), trees=trees.TreesOptions(FEW, FEW, n_folds=2))
     model = train(list(some_pages(3, 6)), small, TrainingOptions(max_iterations=2))
     assert from_bytes(to_bytes(model)).weights is not None
     with pytest.raises(ModelError, match="learnt weights are missing"):
         from_bytes(to_bytes(replace(model, weights=None)))
+    assert model.weights is not None
+    damaged = replace(model.weights, names=weighing({"story": np.nan}))
+    with pytest.raises(ModelError, match="weights of names are damaged"):
+        from_bytes(to_bytes(replace(model, weights=damaged)))
 
 
 _NAMES = re.compile(r"\s(?:class|id|role|itemprop|style|hidden|aria-hidden)=\"[^\"]*\"")

@@ -12,6 +12,7 @@ from tests.html.pages import blocks_of
 from tests.model.conftest import kept_in, some_pages
 from victor_spark.blocks import LABELS, OTHER
 from victor_spark.errors import ModelError
+from victor_spark.kernels.num import MAX_TREE_DEPTH
 from victor_spark.model import crf, revision
 from victor_spark.model.decision import n_words
 from victor_spark.model.features import FeatureTable, from_conf
@@ -212,7 +213,7 @@ def test_pages_that_are_all_content_teach_trees_nothing() -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        {"features": np.array([[9, 0], [0, 1]], dtype=np.int32)},
+        {"features": np.array([[3, 0], [0, 1]], dtype=np.int32)},
         {"features": np.array([[0, 1], [-1, 1]], dtype=np.int32)},
         {"features": np.array([[0, 1], [1, 1]], dtype=np.int64)},
         {"thresholds": np.array([[0, np.nan], [0, 0]], dtype=np.float32)},
@@ -226,6 +227,17 @@ def test_damaged_trees_are_refused(damage: dict[str, np.ndarray]) -> None:
     check(whole, 3)
     with pytest.raises(ModelError, match="trees are damaged"):
         check(replace(whole, **damage), 3)
+
+
+def test_trees_deeper_than_the_kernel_reads_are_refused() -> None:
+    check(trees.none(MAX_TREE_DEPTH, 1), 3)
+    with pytest.raises(ModelError, match="trees are damaged"):
+        check(trees.none(MAX_TREE_DEPTH + 1, 1), 3)
+
+
+def test_the_trees_that_serve_f1_have_the_options_of_the_last_ones_but_for_their_own() -> None:
+    options = TreesOptions.from_json({"last": {"n_trees": 7, "depth": 2}, "serving_f1": {"n_trees": 3}})
+    assert options.serving_f1 == replace(options.last, n_trees=3) == TreeOptions(n_trees=3, depth=2)
 
 
 @pytest.mark.parametrize("place", ["first", "last"])
