@@ -124,6 +124,9 @@ def test_of_one_site_nothing_is_measured_and_the_reason_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], start: list[str]
 ) -> None:
     data, output = write_sets(tmp_path / "pages", n_sites=1), tmp_path / "mine"
+    with (data / "news.jsonl").open("a") as file:  # nothing is learnt from a page without its gold
+        row = {"id": "2", "host": "b.example", "html": "<p>Switch on JavaScript.</p>", "gold": "Another text"}
+        file.write(json.dumps(row))
     words = ["--gold", str(data / "news.jsonl"), "--output", str(output), "--iterations", "2"]
     assert run(*words, *start) == 0
     report = "not measured: all pages to learn from are of one site"
@@ -207,6 +210,14 @@ def test_a_trained_model_is_adapted_and_measured_beside_what_it_was(trained: Pat
     settings = Settings(cleaner="victor-2008", model=str(output))
     html = b"<body><p>The mayor opened the new bridge over the river and the council will vote.</p></body>"
     assert cleaning(settings, models(settings))(Record(None, None, "", 0, len(html), html)).status == "ok"
+
+
+def test_an_adaptation_without_strength_has_the_weights_of_its_start(trained: Path, tmp_path: Path) -> None:
+    data, output = write_sets(tmp_path / "pages", n_sites=1), tmp_path / "adapted"
+    words = ["--gold", str(data / "news.jsonl"), "--start-from", str(trained), "--output", str(output)]
+    assert run(*words, "--iterations", "2", "--folds", "0", "--strength", "0") == 0
+    start, adapted = (from_bytes(read_bytes(path)) for path in (trained, output))
+    assert adapted.bias.tolist() == start.bias.tolist()
 
 
 @pytest.mark.parametrize(

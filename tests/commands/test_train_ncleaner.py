@@ -58,9 +58,13 @@ def test_five_pairs_make_a_model_that_cleans_a_page_of_another_site(
     assert document.text == text
 
 
-def test_the_same_command_makes_the_same_model(data: Path, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        run("--data", str(data), "--pairs", "4", "--output", str(tmp_path / name))
+def test_the_pages_of_a_model_do_not_depend_on_their_order(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    for path in data.iterdir():
+        lines = path.read_text().splitlines(keepends=True)
+        (tmp_path / "pages" / path.name).write_text("".join(reversed(lines)))
+    for name, pages in (("one", data), ("two", tmp_path / "pages")):
+        run("--data", str(pages), "--pairs", "4", "--output", str(tmp_path / name))
     one, two = (from_bytes((tmp_path / name / "weights.npz").read_bytes()) for name in ("one", "two"))
     assert one.ratios.trigrams.tolist() == two.ratios.trigrams.tolist()
     assert one.calibration.tolist() == two.calibration.tolist()

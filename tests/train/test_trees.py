@@ -245,7 +245,8 @@ def test_a_model_without_its_trees_is_refused(small: FeatureTable, place: str) -
     model = train(list(some_pages(3, 6)), small, TrainingOptions(max_iterations=2))
     with pytest.raises(ModelError, match=f"{place} trees are missing"):
         from_bytes(to_bytes(replace(model, **{place: None})))
-    other = Trees(np.full((1, 1), 999, dtype=np.int32), *(np.zeros((1, n), np.float32) for n in (1, 2)))
+    n_known = len(small.names) + {"first": -1, "last": len(revision.ADDED)}[place]
+    other = Trees(np.full((1, 1), n_known, dtype=np.int32), *(np.zeros((1, n), np.float32) for n in (1, 2)))
     with pytest.raises(ModelError, match="damaged"):
         from_bytes(to_bytes(replace(model, **{place: other})))
 
