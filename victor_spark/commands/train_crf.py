@@ -171,8 +171,7 @@ def _labelled(files: Sequence[Path]) -> list[LabelledPage]:
         if n > 1:
             raise InputError(f"two gold pages of the set {name} have the id {one}")
     if not any(labelling.trainable(page) and (page.labels != OTHER).any() for page in pages):
-        where = ", ".join(map(str, files))
-        raise InputError(f"no page of {where} has gold text that its html holds")
+        raise InputError(f"no page of {', '.join(map(str, files))} has gold text that its html holds")
     return pages
 
 
