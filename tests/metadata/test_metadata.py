@@ -272,6 +272,13 @@ def test_a_person_in_a_byline_goes_before_an_account_and_an_organisation(author:
     assert page(head, "<h1>x</h1><p class=byline>Sign up</p>").sources["authors"] == "json-ld Article.author"
 
 
+@pytest.mark.parametrize("company", ["Harbour e.V.", "Harbour Verlag GmbH", "The Harbour Journal", "Harbour"])
+def test_a_person_in_a_byline_goes_before_a_company_and_the_publisher(company: str) -> None:
+    head = f"<meta name=author content='{company}'><meta name=publisher content=Harbour>"
+    assert page(head, "<h1>Fog</h1><p>By Anna Kos</p>").authors == ("Anna Kos",)
+    assert page(head, "<h1>Fog</h1>").authors == (company.rstrip("."),)
+
+
 def test_an_agency_is_an_author() -> None:
     author = {"@type": "Organization", "name": "Reuters"}
     head = linked_data({"@type": "Article", "headline": "x", "author": author})

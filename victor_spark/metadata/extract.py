@@ -197,8 +197,8 @@ def _authors(page: Statements) -> Candidates[tuple[str, ...]]:
     others: list[tuple[str, tuple[str, ...]]] = []
     for where, found in _named_authors(page):
         persons = tuple(
-            _without_employer(page, name)
-            for name in found  # neither the site's nor a role
+            name
+            for name in (_without_employer(page, one) for one in found)  # neither the site's nor a role
             if vocabulary().roles.isdisjoint(name.casefold().split()) and not _is_site(name, page.sites)
         )
         if where.startswith(("json-ld", "meta")):
