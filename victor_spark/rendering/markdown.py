@@ -11,7 +11,7 @@ from victor_spark.rendering.num import N_A, N_END, N_OP
 from victor_spark.rendering.structure import OP, Structure
 
 _NOTES: Final = frozenset(("notes", "footnotes", "endnotes", "note", "footnote"))
-_SEPARATORS: Final = frozenset(("", *"|-–—:·•»«/<>~"))
+_SEPARATORS: Final = frozenset(("", *"|｜_-–—:·•»«/<>~"))
 """Characters between the title of a page and the name of its site; "" if a heading is the whole title."""
 _SHORT: Final = 5
 """A paragraph of one word has fewer nodes than this."""
