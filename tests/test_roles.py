@@ -161,8 +161,12 @@ def test_kept_text_has_its_headline(html: str, found: list[str]) -> None:
         ("한국어 책", "한국어", "title"),
         ("ភាសាខ្មែរងាយ", "ភាសាខ្មែរ", "title"),
         ("ภาษาไทยง่าย", "ภาษาไทย", "title"),
+        ("渡船｜港口新聞速報｜港口電子報", "渡船", "title"),
     ],
-    ids=["a part of a Korean word", "a Korean word", "Khmer, without spaces", "Thai, without spaces"],
+    ids=[
+        *("a part of a Korean word", "a Korean word", "Khmer, without spaces", "Thai, without spaces"),
+        "full-width bars",
+    ],
 )
 def test_only_scripts_with_spaces_have_parts_of_words(title: str, heading: str, role: str) -> None:
     assert of(f"<h3>{heading}</h3>{ARTICLE}", title)[heading] == role

@@ -39,7 +39,7 @@ _MAX_TITLE: Final = 1000
 """Characters of the page's title that headings are compared with."""
 _MAX_H1: Final = 100
 """The most blocks in h1 that are examined if the page's title names none of them."""
-_SEPARATOR: Final = re.compile(r"\s+(?:[|\-–—·»«•/]|::)+\s+")
+_SEPARATOR: Final = re.compile(r"\s+(?:[|\-–—·»«•/]|::)+\s+|\s*｜\s*")
 """Separators in a page's title between the headline, the section and the site."""
 _WITHIN_WORD: Final = re.compile(rf"[^\W_{WORD_CLASS}]{{2}}")
 """Two letters of one word, in scripts that put spaces between words."""

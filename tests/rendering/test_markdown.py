@@ -696,8 +696,9 @@ def test_a_line_with_the_language_of_the_code_below_is_left_out() -> None:
     assert "Go\n\n```\n" in md("<p>Go</p><pre>f()\ng()</pre>")
 
 
-def test_the_heading_that_repeats_the_title_is_left_out() -> None:
-    assert md(f"<title>Ferries | Harbour</title><h1>Ferries</h1>{LINE}") == "The ferry left at noon."
+@pytest.mark.parametrize("title", ["Ferries | Harbour", "Ferries_Harbour_News", "Ferries｜Harbour"])
+def test_the_heading_that_repeats_the_title_is_left_out(title: str) -> None:
+    assert md(f"<title>{title}</title><h1>Ferries</h1>{LINE}") == "The ferry left at noon."
 
 
 def test_a_first_heading_without_text_is_no_title() -> None:
