@@ -124,7 +124,8 @@ def test_of_one_site_nothing_is_measured_and_the_reason_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], start: list[str]
 ) -> None:
     data, output = write_sets(tmp_path / "pages", n_sites=1), tmp_path / "mine"
-    with (data / "news.jsonl").open("a") as file:  # nothing is learnt from a page without its gold
+    with (data / "news.jsonl").open("a") as file:
+        # Its html does not hold the gold: the page is not learnt from, and its site does not count.
         row = {"id": "2", "host": "b.example", "html": "<p>Switch on JavaScript.</p>", "gold": "Another text"}
         file.write(json.dumps(row))
     words = ["--gold", str(data / "news.jsonl"), "--output", str(output), "--iterations", "2"]

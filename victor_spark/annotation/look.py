@@ -67,7 +67,8 @@ class Opened:
             except ShardError as error:  # what was read before is shown
                 log(str(error), "warning")
         if len(self.pages) == first:
-            raise InputError(f"{name}: holds no page" + ("" if offset is None else f" at offset {offset}"))
+            where = "" if offset is None else f" at offset {offset}"
+            raise InputError(f"{name}: holds no page{where}")
         return first
 
     def add(self, record: Record) -> int:
@@ -147,12 +148,13 @@ def _other(opened: Opened, query: Mapping[str, str]) -> Mapping[str, Any]:
     ours, theirs = _document(page, settings).text, _document(page, other)
     known = {line.strip() for line in ours.split("\n")}
     shared = overlap(words(theirs.text), words(ours))
+    lines = theirs.text.split("\n") if theirs.text else []
     return {
         "cleaner": other.cleaner,
         "status": theirs.status,
         "reason": theirs.reason,
         "f1": quality(shared).f1,
-        "lines": [[line, line.strip() in known] for line in theirs.text.split("\n") if theirs.text],
+        "lines": [[line, line.strip() in known] for line in lines],
         "n_words": shared.n_found,
     }
 

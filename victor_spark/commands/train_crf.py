@@ -164,12 +164,11 @@ def _folds(arguments: argparse.Namespace, pages: Sequence[LabelledPage]) -> tupl
 
 def _labelled(files: Sequence[Path]) -> list[LabelledPage]:
     pages: list[LabelledPage] = []
+    ids: set[tuple[str, str]] = set()
     for path in files:
-        usable = [page for page in track(gold.read(path), f"reading {path.name}", 0) if gold.usable(page)]
+        read = track(gold.read(path), f"reading {path.name}", 0)
+        usable = list(gold.distinct(filter(gold.usable, read), ids))
         pages += map(labelling.label, track(usable, f"labelling {path.name}", len(usable)))
-    for (name, one), n in Counter((page.gold.set, page.gold.id) for page in pages).items():
-        if n > 1:
-            raise InputError(f"two gold pages of the set {name} have the id {one}")
     if not any(labelling.trainable(page) and (page.labels != OTHER).any() for page in pages):
         raise InputError(f"no page of {', '.join(map(str, files))} has gold text that its html holds")
     return pages

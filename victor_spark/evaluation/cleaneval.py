@@ -105,7 +105,7 @@ def character_overlap(ours: str, gold: str) -> dict[str, Overlap]:
 
 def overlap(found: Sequence[Hashable], wanted: Sequence[Hashable]) -> Overlap:
     """The tokens in the matching blocks."""
-    return Overlap(int(matching_blocks(found, wanted)[:, 2].sum()), len(found), len(wanted))
+    return Overlap(int(matching_blocks(found, wanted)[:, num.FOUND_LENGTH].sum()), len(found), len(wanted))
 
 
 def _n_markers(tokens: Sequence[str]) -> int:

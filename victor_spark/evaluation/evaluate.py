@@ -55,15 +55,7 @@ def check(
         raise InputError(f"no set {', '.join(unknown)} in the gold (choose from {', '.join(sorted(known))})")
     pages = partial(gold.chosen, sources, sets, split, limit)
     ids: set[tuple[str, str]] = set()
-
-    def noted() -> Iterator[GoldPage]:
-        for page in track(pages(), "reading gold pages", 0):
-            if (page.set, page.id) in ids:
-                raise InputError(f"two gold pages of the set {page.set} have the id {page.id}")
-            ids.add((page.set, page.id))
-            yield page
-
-    fingerprint = gold.fingerprint(noted())
+    fingerprint = gold.fingerprint(gold.distinct(track(pages(), "reading gold pages", 0), ids))
     if not ids:
         parts = [f"sets {', '.join(sets)}"] if sets else []
         parts += [f"split {split}"] if split else []

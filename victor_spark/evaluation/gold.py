@@ -56,6 +56,15 @@ def usable(page: GoldPage) -> bool:
     return page.gold is not None and not page.meta.get("hard")
 
 
+def distinct(pages: Iterable[GoldPage], ids: set[tuple[str, str]]) -> Iterator[GoldPage]:
+    """The pages; `ids` gets the set and id of each. InputError for a page whose set and id it has already."""
+    for page in pages:
+        if (page.set, page.id) in ids:
+            raise InputError(f"two gold pages of the set {page.set} have the id {page.id}")
+        ids.add((page.set, page.id))
+        yield page
+
+
 def marked(page: GoldPage) -> str | None:
     """The gold with CleanEval's markers: as annotated, or with every line of the gold text as a paragraph."""
     if page.gold_markup and cleaneval.is_marked(page.gold_markup):
